@@ -1,0 +1,76 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/fencelock/fencelock/fencing"
+)
+
+// One error for each decision that a caller makes. They arrive wrapped, with the
+// lock's name and the reason: compare with [errors.Is].
+var (
+	// ErrLocked: somebody else holds the lock. It comes as a [*LockedError]. A
+	// Lock that ran out of time is context.DeadlineExceeded as well.
+	ErrLocked = errors.New("locked")
+
+	// ErrLost: the lock was held (or waited for) and is not any more, without an
+	// Unlock: its session ended, or the claim was broken. Stop the work; locking
+	// again gives a new handle with a new token.
+	ErrLost = errors.New("lock lost")
+
+	// ErrReentrant: the context already carries this lock. Locks do not
+	// re-enter, and waiting for oneself would never end.
+	ErrReentrant = errors.New("lock already held by this context")
+
+	// ErrClosed: the client or session was closed.
+	ErrClosed = errors.New("closed")
+
+	// ErrUnavailable: no majority of the cluster answered in time, and the lock
+	// is not held. A retry is safe.
+	ErrUnavailable = fencing.ErrUnavailable
+)
+
+// The errors of package fencing that this package returns too.
+var (
+	ErrStale       = fencing.ErrStale
+	ErrNotHeld     = fencing.ErrNotHeld
+	ErrNotIssued   = fencing.ErrNotIssued
+	ErrMissing     = fencing.ErrMissing
+	ErrMalformed   = fencing.ErrMalformed
+	ErrWrongGuard  = fencing.ErrWrongGuard
+	ErrUncertain   = fencing.ErrUncertain
+	ErrInvalidName = fencing.ErrInvalidName
+)
+
+// LockedError says who holds the lock. errors.Is reports it as [ErrLocked].
+type LockedError struct {
+	// Holder as it was when last read. Its zero Token means that the lock's
+	// holder could not be read in time, or has changed meanwhile.
+	Holder Claim
+	name   string
+}
+
+// Error names the lock, its holder, and since when it holds.
+func (e *LockedError) Error() string {
+	if e.Holder.Token == 0 {
+		return fmt.Sprintf("lock %q is held by another client", e.name)
+	}
+	text := fmt.Sprintf("lock %q is held by %s, token %v", e.name, ownerOf(e.Holder), e.Holder.Token)
+	if !e.Holder.Since.IsZero() {
+		text += ", claimed " + e.Holder.Since.Format(time.RFC3339)
+	}
+	return text
+}
+
+// Is reports whether target is [ErrLocked].
+func (e *LockedError) Is(target error) bool { return target == ErrLocked }
+
+// ownerOf names a claim's owner; claims of foreign clients do not say.
+func ownerOf(c Claim) string {
+	if c.Owner == "" {
+		return "an unnamed client (key " + c.Key + ")"
+	}
+	return c.Owner
+}

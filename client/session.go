@@ -1,0 +1,215 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+
+	"github.com/fencelock/fencelock/fencing/keys"
+	"github.com/fencelock/fencelock/fencing/kv/outcome"
+)
+
+const (
+	// DefaultTTL is a session's time to live unless set otherwise: a dead
+	// holder's locks are free about that much later.
+	DefaultTTL = 15 * time.Second
+
+	// MinTTL is the shortest time to live that may be asked for. etcd grants
+	// whole seconds, and at least 1.5 election time-outs: 2 s at its defaults.
+	MinTTL = time.Second
+
+	// closeTime bounds how long Close waits for the cluster to take things back.
+	// What could not be given back ends with its TTL.
+	closeTime = 2 * time.Second
+)
+
+// Session is a lease in the cluster, its renewals, and a local deadline. The
+// locks that are taken through a session end with it, at the latest. Its methods
+// may be called from several goroutines.
+type Session struct {
+	client *Client
+	etcd   *clientv3.Client
+	space  keys.Space
+	log    *zap.Logger
+	lease  clientv3.LeaseID
+	life   *lifeline
+	slots  slots
+	sweep  sweeper
+
+	ctx    context.Context // governs background work; ends when the session has
+	cancel context.CancelCauseFunc
+	work   sync.WaitGroup // every goroutine of the session but Close's own
+
+	mu     sync.Mutex
+	held   map[*Lock]struct{} // every lock that has been granted and not ended
+	closed bool
+}
+
+// NewSession makes a session with a time to live of its own, for locks that must
+// be freed sooner, or survive longer cuts, than those of the client's default
+// session. The TTL is rounded up to whole seconds. It lasts until it is lost or
+// closed, by its own Close or the client's.
+func (c *Client) NewSession(ctx context.Context, ttl time.Duration) (*Session, error) {
+	if err := checkTTL(ttl); err != nil {
+		return nil, err
+	}
+	leave, err := c.enter()
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(c.ctx, cancel)() // Close ends the attempt
+	return c.openSession(ctx, ttl)
+}
+
+func checkTTL(ttl time.Duration) error {
+	if ttl < MinTTL {
+		return fmt.Errorf("session TTL %v: want at least %v", ttl, MinTTL)
+	}
+	return nil
+}
+
+// openSession asks for a lease and starts its renewals.
+func (c *Client) openSession(ctx context.Context, ttl time.Duration) (*Session, error) {
+	lease, sent, err := c.grant(ctx, ttl)
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{client: c, etcd: c.etcd, space: c.space, lease: lease.ID, held: map[*Lock]struct{}{}}
+	s.log = c.log.With(zap.String("session", fmt.Sprintf("%x", int64(lease.ID))))
+	s.ctx, s.cancel = context.WithCancelCause(context.Background())
+	s.sweep.session = s
+	s.life = newLifeline(c.clock, s, sent, time.Duration(lease.TTL)*time.Second, s.lost)
+	s.work.Go(s.life.run)
+	c.remember(s)
+	return s, nil
+}
+
+// grant asks for a lease. A grant whose answer is lost leaves a lease that ends
+// after its TTL, with nothing bound to it.
+func (c *Client) grant(ctx context.Context, ttl time.Duration) (lease *clientv3.LeaseGrantResponse, sent time.Duration, err error) {
+	ctx, cancel := outcome.Bound(ctx, c.config.DialTimeout)
+	defer cancel()
+	seconds := int64((ttl + time.Second - 1) / time.Second)
+	err = outcome.Retry(ctx, func(ctx context.Context) (err error) {
+		sent = c.clock.now()
+		lease, err = c.etcd.Grant(ctx, seconds)
+		return err
+	})
+	if err != nil {
+		return nil, 0, outcome.OfRead(ctx, "open a session", err, c.etcd.Endpoints())
+	}
+	return lease, sent, nil
+}
+
+// renew implements renewer with one request to one member.
+func (s *Session) renew(ctx context.Context) (time.Duration, error) {
+	resp, err := s.etcd.KeepAliveOnce(ctx, s.lease)
+	if errors.Is(err, rpctypes.ErrLeaseNotFound) {
+		return 0, errLeaseGone
+	}
+	if err != nil {
+		return 0, err
+	}
+	return time.Duration(resp.TTL) * time.Second, nil
+}
+
+// lost ends every lock of the session. The lifeline calls it once, whatever ended it.
+func (s *Session) lost(cause error) {
+	if errors.Is(cause, ErrLost) {
+		s.log.Warn("session lost, and all its locks", zap.Error(cause))
+	}
+	s.mu.Lock()
+	held := s.held
+	s.held = nil
+	s.mu.Unlock()
+	ofLocks := cause
+	if errors.Is(cause, ErrClosed) {
+		ofLocks = fmt.Errorf("%w: given back, since its session was closed: %w", ErrNotHeld, ErrClosed)
+	}
+	for lock := range held {
+		lock.end(ofLocks)
+	}
+	s.cancel(cause)
+	s.client.forget(s)
+}
+
+// keep registers a lock that has been granted, unless the session has ended.
+func (s *Session) keep(l *Lock) error {
+	if err := s.life.check(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.held == nil {
+		return fmt.Errorf("%w: the session ended while the lock was granted", ErrLost)
+	}
+	s.held[l] = struct{}{}
+	return nil
+}
+
+// drop forgets a lock that has ended.
+func (s *Session) drop(l *Lock) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.held, l)
+}
+
+// start runs f in a goroutine of the session, unless the session is closed.
+func (s *Session) start(f func()) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return fmt.Errorf("session: %w", ErrClosed)
+	}
+	s.work.Go(f)
+	return nil
+}
+
+// TTL is the time to live that the cluster granted.
+func (s *Session) TTL() time.Duration {
+	s.life.mu.Lock()
+	defer s.life.mu.Unlock()
+	return s.life.ttl
+}
+
+// Lease is the id of the session's lease in etcd.
+func (s *Session) Lease() int64 { return int64(s.lease) }
+
+// Done is closed when the session has ended, by loss or by Close.
+func (s *Session) Done() <-chan struct{} { return s.life.done }
+
+// Err is nil while the session lasts. It looks at the clock, so it is right at
+// once after a pause. Then it is ErrLost or ErrClosed, with the reason.
+func (s *Session) Err() error { return s.life.check() }
+
+// Close gives back every lock of the session, and returns within about two
+// seconds even when no member answers; what could not be given back then is
+// freed after its TTL. It may be called twice.
+func (s *Session) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.life.end(fmt.Errorf("session: %w", ErrClosed))
+	s.work.Wait()
+	return s.revoke()
+}
+
+// revoke gives the lease back, and every claim with it.
+func (s *Session) revoke() error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	_, err := s.etcd.Revoke(ctx, s.lease)
+	if err == nil || errors.Is(err, rpctypes.ErrLeaseNotFound) {
+		return nil
+	}
+	return fmt.Errorf("close session %x: its lease could not be given back and ends after its TTL of %v: %w", int64(s.lease), s.TTL(), err)
+}

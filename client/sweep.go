@@ -1,0 +1,95 @@
+package client
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/fencelock/fencelock/fencing/kv/outcome"
+)
+
+// sweeper removes claims that nobody owns. A claim whose put was never answered
+// can appear seconds after it was given up, and would hold the lock for as long
+// as the session lives. So the sweeper keeps an eye on the keys of such claims
+// until the session ends, and deletes them whenever they exist: their numbers are
+// never used again, so no live claim can be met.
+type sweeper struct {
+	session *Session
+
+	mu      sync.Mutex
+	keys    []string
+	running bool
+}
+
+// The sweeper looks often at first, since most late requests land at once when a
+// connection comes back, and then once in two seconds.
+const (
+	firstSweep = 50 * time.Millisecond
+	lastSweep  = 2 * time.Second
+)
+
+// sweepBatch is how many keys one read covers; etcd takes 128 operations in one
+// transaction unless set otherwise.
+const sweepBatch = 100
+
+// add puts a key under the sweeper's eye.
+func (w *sweeper) add(key string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.keys = append(w.keys, key)
+	if w.running {
+		return
+	}
+	w.running = w.session.start(w.run) == nil
+}
+
+// has reports whether a key is under the sweeper's eye.
+func (w *sweeper) has(key string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Contains(w.keys, key)
+}
+
+// run sweeps until the session ends.
+func (w *sweeper) run() {
+	ctx := w.session.ctx
+	pause, known := firstSweep, 0
+	for outcome.Pause(ctx, pause) {
+		w.mu.Lock()
+		keys := w.keys[:len(w.keys):len(w.keys)]
+		w.mu.Unlock()
+		if pause = min(2*pause, lastSweep); len(keys) != known {
+			pause, known = firstSweep, len(keys)
+		}
+		for len(keys) > 0 {
+			batch := keys[:min(sweepBatch, len(keys))]
+			keys = keys[len(batch):]
+			w.clear(ctx, batch)
+		}
+	}
+}
+
+// clear deletes those of the keys that exist. Errors are left to the next round.
+func (w *sweeper) clear(ctx context.Context, keys []string) {
+	ctx, cancel := context.WithTimeout(ctx, w.session.client.config.DialTimeout)
+	defer cancel()
+	var gets, deletes []clientv3.Op
+	for _, key := range keys {
+		gets = append(gets, clientv3.OpGet(key, clientv3.WithCountOnly()))
+	}
+	found, err := w.session.etcd.Txn(ctx).Then(gets...).Commit()
+	if err != nil {
+		return
+	}
+	for i, key := range keys {
+		if found.Responses[i].GetResponseRange().GetCount() > 0 {
+			deletes = append(deletes, clientv3.OpDelete(key))
+		}
+	}
+	if len(deletes) > 0 {
+		_, _ = w.session.etcd.Txn(ctx).Then(deletes...).Commit()
+	}
+}

@@ -1,0 +1,66 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc/metadata"
+)
+
+// watchTime bounds how long a member may take to confirm a watch. A healthy one
+// needs milliseconds; one that hangs is given up, and the next watch goes elsewhere.
+const watchTime = 2 * time.Second
+
+// watchEnds watches for the end of each key, from now on. It returns when a
+// member has confirmed the watches: what happened before must be read.
+//
+// The watch starts at "now" and not at a known revision, because etcd serves a
+// watch of the past only every 100 ms. It asks for a leader, so that a member
+// that is cut off ends it; etcd's client does not resume such a watch, and the
+// channel closes. The watches end with ctx.
+func (c *Client) watchEnds(ctx context.Context, keys ...string) ([]clientv3.WatchChan, error) {
+	stream := c.watchStream.Load()
+	watches := make([]clientv3.WatchChan, len(keys))
+	for i, key := range keys {
+		watches[i] = c.etcd.Watch(onStream(ctx, stream), key, clientv3.WithCreatedNotify(), clientv3.WithFilterPut())
+	}
+	timer := time.NewTimer(watchTime)
+	defer timer.Stop()
+	for _, watch := range watches {
+		if err := confirmed(ctx, watch, timer.C); err != nil {
+			c.watchStream.CompareAndSwap(stream, stream+1)
+			return nil, err
+		}
+	}
+	return watches, nil
+}
+
+// confirmed waits until a member has taken up a watch.
+func confirmed(ctx context.Context, watch clientv3.WatchChan, late <-chan time.Time) error {
+	select {
+	case first, ok := <-watch:
+		if ok && first.Created && !first.Canceled {
+			return nil
+		}
+		return fmt.Errorf("watch refused: %w", cmp.Or(first.Err(), errWatchClosed))
+	case <-late:
+		return fmt.Errorf("watch not confirmed within %v", watchTime)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+var errWatchClosed = errors.New("the watch was closed")
+
+// onStream chooses the gRPC stream for a watch. etcd's client sends all watches
+// whose contexts have the same metadata over one stream, which stays on one
+// member; another number opens another stream, on the next member in turn.
+func onStream(ctx context.Context, number int64) context.Context {
+	ctx = metadata.AppendToOutgoingContext(ctx, "fencelock-stream", strconv.FormatInt(number, 10))
+	return clientv3.WithRequireLeader(ctx)
+}

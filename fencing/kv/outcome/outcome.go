@@ -1,0 +1,103 @@
+// Package outcome says what an error from etcd means for the request that got
+// it: was it certainly not applied, or is its fate unknown, and what should a
+// user be told.
+package outcome
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/fencelock/fencelock/fencing"
+)
+
+// Certain reports whether err proves that the write it answers was not applied
+// and never will be. Only a member that understood the request and refused it
+// gives such proof. A time-out, a lost connection or a member that stops says
+// nothing: etcd may commit the write afterwards.
+func Certain(err error) bool {
+	switch codeOf(err) {
+	case codes.InvalidArgument, codes.NotFound, codes.AlreadyExists, codes.FailedPrecondition,
+		codes.PermissionDenied, codes.Unauthenticated, codes.OutOfRange, codes.ResourceExhausted,
+		codes.Unimplemented:
+		return true
+	}
+	return false
+}
+
+// Passing reports whether the same request may well succeed on another member,
+// or a moment later.
+func Passing(err error) bool {
+	switch codeOf(err) {
+	case codes.Unavailable, codes.DeadlineExceeded, codes.Internal, codes.Unknown, codes.Aborted:
+		return true
+	}
+	return errors.Is(err, context.DeadlineExceeded)
+}
+
+// OfRead words the failure of a request that cannot have changed anything.
+// doing says what was asked, as in "get balance of accounts/42"; endpoints are
+// those that were tried. The result matches what ctx ended with, or
+// [fencing.ErrUnavailable], or what etcd said.
+func OfRead(ctx context.Context, doing string, err error, endpoints []string) error {
+	if ended := ended(ctx); ended != nil {
+		return fmt.Errorf("%s: %w", doing, ended)
+	}
+	if Passing(err) || codeOf(err) == codes.Canceled {
+		return fmt.Errorf("%s: %w: no answer from %s (%v); is a majority of the members running and reachable?",
+			doing, fencing.ErrUnavailable, strings.Join(endpoints, ", "), err)
+	}
+	return Refused(doing, err)
+}
+
+// OfWrite words the failure of a request that may have changed something: what
+// [Refused] says if it is certain that it did not, else [fencing.ErrUncertain],
+// together with what ctx ended with, if it did.
+func OfWrite(ctx context.Context, doing string, err error, endpoints []string) error {
+	if Certain(err) {
+		return Refused(doing, err)
+	}
+	if ended := ended(ctx); ended != nil {
+		return fmt.Errorf("%s: %w: %w before an answer came", doing, fencing.ErrUncertain, ended)
+	}
+	return fmt.Errorf("%s: %w: no answer from %s (%v); read before you repeat it",
+		doing, fencing.ErrUncertain, strings.Join(endpoints, ", "), err)
+}
+
+// Refused words the answer of a member that understood a request and said no.
+// It matches the etcd error that it wraps.
+func Refused(doing string, err error) error {
+	switch {
+	case errors.Is(err, rpctypes.ErrNoSpace):
+		return fmt.Errorf("%s: the cluster's store is full (%w); delete data, compact and defragment, then clear the alarm; locks can still be given back and renewed", doing, err)
+	case errors.Is(err, rpctypes.ErrRequestTooLarge), tooLargeToSend(err):
+		return fmt.Errorf("%s: too large for one request (%w); a member takes 1.5 MiB unless set otherwise", doing, err)
+	case errors.Is(err, rpctypes.ErrPermissionDenied):
+		return fmt.Errorf("%s: permission denied (%w); grant this user's role read and write on the lock's keys", doing, err)
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}
+
+// tooLargeToSend reports whether gRPC on this side refused to send a message.
+func tooLargeToSend(err error) bool {
+	return codeOf(err) == codes.ResourceExhausted && strings.Contains(err.Error(), "larger than max")
+}
+
+// codeOf finds the gRPC code of an error, which etcd's client hands on either as
+// a status or as its own type.
+func codeOf(err error) codes.Code {
+	var known rpctypes.EtcdError
+	if errors.As(err, &known) {
+		return known.Code()
+	}
+	var carrier interface{ GRPCStatus() *status.Status }
+	if errors.As(err, &carrier) {
+		return carrier.GRPCStatus().Code()
+	}
+	return codes.OK
+}
