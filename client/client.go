@@ -14,10 +14,12 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
+	"google.golang.org/grpc"
 
 	"github.com/fencelock/fencelock/fencing"
 	"github.com/fencelock/fencelock/fencing/keys"
 	"github.com/fencelock/fencelock/fencing/kv"
+	"github.com/fencelock/fencelock/fencing/kv/outcome"
 )
 
 const (
@@ -38,9 +40,12 @@ type Config struct {
 	TLS         *tls.Config       // nil: no TLS
 	Username    string            // of an etcd user, if the cluster asks for one
 	Password    string
-	DialTimeout time.Duration    // how long one request may go without an answer; default DefaultDialTimeout
-	Logger      *zap.Logger      // default: none
-	Etcd        *clientv3.Client // a ready client to use instead of Endpoints, TLS and Username; Close leaves it open
+	DialTimeout time.Duration // how long one request may go without an answer; default DefaultDialTimeout
+	Logger      *zap.Logger   // default: none
+	// Etcd is a ready client to use instead of Endpoints, TLS and Username; Close
+	// leaves it open. Where proxies stand between it and the members, give it the
+	// dial option outcome.SendOnce, as this package does with its own.
+	Etcd *clientv3.Client
 }
 
 // Client takes locks. It is made once per process and shared; its methods may be
@@ -145,6 +150,7 @@ func (cfg Config) etcd() clientv3.Config {
 		DialKeepAliveTime:    10 * time.Second,
 		DialKeepAliveTimeout: 3 * time.Second,
 		PermitWithoutStream:  true,
+		DialOptions:          []grpc.DialOption{outcome.SendOnce()},
 		Logger:               cfg.Logger.Named("etcd"),
 	}
 }

@@ -39,7 +39,7 @@ func Closed(t fencing.Token) FenceValue { return Claimed(t) + closedMark }
 func ParseFence(value string) (FenceValue, error) {
 	digits := strings.TrimSuffix(strings.TrimSuffix(value, closedMark), sharedMark)
 	n, err := strconv.ParseInt(digits, 16, 64)
-	if err != nil || len(digits) != hexDigits || len(value) > hexDigits+1 || string(Claimed(fencing.Token(n))) != digits {
+	if err != nil || n <= 0 || len(digits) != hexDigits || len(value) > hexDigits+1 || string(Claimed(fencing.Token(n))) != digits {
 		return "", fmt.Errorf("fence holds %q, which is no fence value: it was written by something else than fencelock", value)
 	}
 	return FenceValue(value), nil

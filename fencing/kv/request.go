@@ -48,6 +48,9 @@ func (kv *KV) ready(ctx context.Context, req request) (view, error) {
 			return view{}, fmt.Errorf("%s: %w", req.doing, err)
 		}
 	}
+	if err := ctx.Err(); err != nil {
+		return view{}, outcome.OfRead(ctx, req.doing, err, kv.etcd.Endpoints())
+	}
 	if err := kv.awaitBarrier(ctx); err != nil {
 		return view{}, outcome.OfRead(ctx, req.doing, err, kv.etcd.Endpoints())
 	}
