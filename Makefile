@@ -1,0 +1,43 @@
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+
+# The linter's version is pinned in a module of its own.
+STATICCHECK := go tool -modfile=test/tools/lint/go.mod staticcheck
+
+# One package at a time: the tests run real etcd members, whose elections run
+# late when another package's members share the two cores.
+TESTFLAGS := -json -p 1 -timeout 20m
+
+# -race needs a C compiler; test/setup.sh installs one, or says that there is none.
+GOTEST = go test $$(command -v gcc >/dev/null && [[ $$(go env CGO_ENABLED) == 1 ]] && echo -race || true) $(TESTFLAGS)
+
+# In CI everything that the tests need can be had, so a skipped test is a failure.
+SKIPCHECK := go run ./test/skipcheck $(if $(filter true,$(CI)),-no-skips)
+
+.PHONY: help build demo check test fmt clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+build: ## bin/fencelock, one static file
+	CGO_ENABLED=0 go build -trimpath -o bin/fencelock ./cmd/fencelock
+
+demo: build ## both failures that a fence prevents, on a cluster of three
+	bin/fencelock demo
+
+check: ## format, vet, staticcheck and the house rules; all other tests are "make test"
+	@unformatted=$$(gofmt -l .); [[ -z $$unformatted ]] || { echo "not formatted, see make fmt:"; echo "$$unformatted"; exit 1; }
+	go vet ./...
+	$(STATICCHECK) ./...
+	go test ./test/rules
+
+test: ## every test, with what it needs installed (root on Debian) or named as missing
+	@test/setup.sh
+	@echo "$(GOTEST) ./..." | sed 's/  */ /g'
+	@$(GOTEST) ./... | $(SKIPCHECK)
+
+fmt: ## gofmt everything
+	gofmt -w .
+
+clean: ## remove what build leaves behind
+	rm -rf bin

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Makes this machine ready for the tests: `make test` runs it first.
+# Root on a Debian machine gets what is missing installed; anyone else is told
+# what will be done without. In CI (CI=true) doing without is an error.
+set -euo pipefail
+
+# command:Debian packages:what the tests want it for
+# A command with a slash is a path and may hold wildcards.
+needs=(
+	"gcc:gcc libc6-dev:the race detector"
+)
+
+present() {
+	case $1 in
+	*/*) compgen -G "$1" >/dev/null ;;
+	*) command -v "$1" >/dev/null ;;
+	esac
+}
+
+packages=()
+for need in "${needs[@]}"; do
+	IFS=: read -r command debian _ <<<"$need"
+	# Split on purpose: one command may need several packages.
+	# shellcheck disable=SC2206
+	present "$command" || packages+=($debian)
+done
+
+if ((${#packages[@]})) && [[ $(id -u) == 0 ]] && command -v apt-get >/dev/null; then
+	echo "setup: installing ${packages[*]}"
+	export DEBIAN_FRONTEND=noninteractive
+	if ! { apt-get -qq update && apt-get -qq install --no-install-recommends "${packages[@]}"; } >&2; then
+		echo "setup: apt-get failed" >&2
+	fi
+fi
+
+missing=0
+for need in "${needs[@]}"; do
+	IFS=: read -r command debian use <<<"$need"
+	if ! present "$command"; then
+		echo "setup: no $command: the tests go without $use (Debian: apt-get install $debian)" >&2
+		missing=1
+	fi
+done
+[[ ${CI:-} != true || $missing == 0 ]]

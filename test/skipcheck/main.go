@@ -1,0 +1,40 @@
+// Skipcheck reads the stream of `go test -json` on standard input and prints
+// what `go test` would have printed, then the tests that were skipped and why,
+// and last a line
+//
+//	N passed, N failed, N skipped
+//
+// Subtests count as tests. A package that fails without a failed test (it does
+// not build, its TestMain fails) counts as one failure, and so does a test that
+// never ended. Skipcheck fails if anything failed, if no test ran at all, and
+// with -no-skips if anything was skipped: on a machine that can have all that
+// the tests need, a skip is a hole in the net.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+)
+
+func main() {
+	noSkips := flag.Bool("no-skips", false, "fail if a test was skipped")
+	flag.Parse()
+	ok, err := check(os.Stdin, os.Stdout, *noSkips)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "skipcheck: %v\n", err)
+	}
+	if !ok || err != nil {
+		os.Exit(1)
+	}
+}
+
+func check(in io.Reader, out io.Writer, noSkips bool) (ok bool, err error) {
+	t := newTally(out)
+	if err := read(in, t.add, t.say); err != nil {
+		return false, fmt.Errorf("read the test stream: %w", err)
+	}
+	t.endStream()
+	return t.verdict(noSkips), nil
+}
