@@ -3,9 +3,9 @@ package cluster
 import "errors"
 
 var (
-	// ErrInUse: another member runs on the data folder, in this process or
-	// another one. Stop it, or give this one a folder of its own.
-	ErrInUse = errors.New("in use")
+	// ErrInUse: another member, or a tool, works on the data folder, in this
+	// process or another one.
+	ErrInUse = errors.New("in use; stop the member that runs on it, or use another folder")
 
 	// ErrForeignFolder: the data folder belongs to another member, another
 	// cluster, or another program. Nothing in it was touched.

@@ -104,8 +104,9 @@ func TestRemoved(t *testing.T) {
 func TestRemovedWhileRunning(t *testing.T) {
 	t.Parallel()
 	c := clustertest.Start(t, 3)
-	etcd := c.Client(t)
-	m := c.Members[(c.Leader(t.Context())+1)%3]
+	leader := c.Leader(t.Context())
+	etcd := c.MemberClient(t, leader) // not the one that will stop
+	m := c.Members[(leader+1)%3]
 	// etcd refuses until all members have been connected for 5 s.
 	for tick := time.NewTicker(100 * time.Millisecond); ; <-tick.C {
 		_, err := etcd.MemberRemove(t.Context(), m.ID())

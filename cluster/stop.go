@@ -30,8 +30,10 @@ var errStuck = errors.New("etcd has not stopped")
 // takes about 1 s; at most an election time-out, plus 1 s for requests in flight,
 // plus 13 s. Later calls wait for the first and return the same.
 //
-// Afterwards folder and ports are free. Connections that hold out (see connWait)
-// keep a goroutine each until their other end closes them, those of peers 5 s.
+// Afterwards folder and ports are free. Goroutines of etcd may last a little
+// longer, since it does not close every connection: 5 s for those from peers, 5
+// min for idle ones to peers, and for clients that are silent (see connWait) until
+// they go away.
 func (m *Member) Close() error {
 	m.stopOnce.Do(func() { m.stopErr = m.end(true) })
 	return m.stopErr
@@ -71,8 +73,8 @@ func (m *Member) handOver() <-chan struct{} {
 	return done
 }
 
-// stop stops etcd and gives the folder back. The server comes first: etcd's own
-// order would try for 7 s to hand over leadership in a cluster without quorum.
+// stop stops etcd and gives the folder back. The server comes first: in its own
+// order etcd would try for 7 s to hand leadership to a follower that is silent.
 func (m *Member) stop() error {
 	m.gate.cut()
 	m.fatal.setServing(false)
