@@ -33,7 +33,12 @@ func (c *Client) watchEnds(ctx context.Context, keys ...string) ([]clientv3.Watc
 	defer timer.Stop()
 	for _, watch := range watches {
 		if err := confirmed(ctx, watch, timer.C); err != nil {
-			c.watchStream.CompareAndSwap(stream, stream+1)
+			// A wait that was cancelled says nothing against the member. And each
+			// number that is left costs a stream: etcd's client never closes one
+			// on which no watch was begun.
+			if ctx.Err() == nil {
+				c.watchStream.CompareAndSwap(stream, stream+1)
+			}
 			return nil, err
 		}
 	}
