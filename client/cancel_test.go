@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -94,6 +95,43 @@ func pingPong(t *testing.T, etcd *clientv3.Client, a, b *client.Client) {
 	third := waitFor(t, etcd, a, "ping", 2)
 	unlock(t, held)
 	unlock(t, granted(t, third))
+}
+
+// The caller leaves just as the lock is granted: one of the two comes first, and
+// both sides agree which.
+func TestCancelAtTheMomentOfTheGrant(t *testing.T) {
+	cluster := oneMember(t)
+	etcd := cluster.Client(t)
+	var f faults
+	c := connect(t, client.Config{Etcd: f.client(t, cluster)})
+	won, cancelled := 0, 0
+	for i := range 400 {
+		ctx, cancel := context.WithCancel(t.Context())
+		f.set(1, claimPut("orders"), func(send func() error, _ context.Context) error {
+			err := send()
+			cancel()
+			for range i % 3 { // the later the answer, the likelier the caller is gone
+				runtime.Gosched()
+			}
+			return err
+		})
+		l, err := c.Lock(ctx, "orders")
+		if err == nil {
+			won++
+			claimOf(t, etcd, l)
+			unlock(t, l)
+		} else {
+			cancelled++
+			mustBe(t, "Lock", err, context.Canceled)
+		}
+		if got := queueOf(t, etcd, "orders"); len(got) != 0 {
+			t.Fatalf("Lock returned %v, and the queue is %v, want no claim left", err, keysOf(got))
+		}
+	}
+	t.Logf("%d locks won, %d cancelled", won, cancelled)
+	if won == 0 || cancelled == 0 {
+		t.Errorf("%d locks won, %d cancelled, want some of both", won, cancelled)
+	}
 }
 
 // On a healthy cluster a cancelled wait is over when the call returns.

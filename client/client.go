@@ -92,7 +92,7 @@ func New(cfg Config) (*Client, error) {
 	etcd := cfg.Etcd
 	if etcd == nil {
 		if etcd, err = clientv3.New(cfg.etcd()); err != nil {
-			return nil, fmt.Errorf("connect to %v: %w", cfg.Endpoints, err)
+			return nil, outcome.OfRead(context.Background(), "connect", err, cfg.Endpoints)
 		}
 	}
 	c := &Client{config: cfg, etcd: etcd, space: space, log: cfg.Logger, clock: newClock(), sessions: map[*Session]struct{}{}}
@@ -139,7 +139,8 @@ func (cfg Config) withDefaults() Config {
 
 // etcd configures the connection. A member that stops answering is dropped after
 // about 13 s: gRPC does not allow a shorter keep-alive than 10 s. Requests do not
-// wait for that, they are repeated elsewhere where that is safe.
+// wait for that, they are repeated elsewhere where that is safe. A connection with
+// no request on it is not probed: etcd takes that for an abuse.
 func (cfg Config) etcd() clientv3.Config {
 	return clientv3.Config{
 		Endpoints:            cfg.Endpoints,
@@ -149,7 +150,6 @@ func (cfg Config) etcd() clientv3.Config {
 		DialTimeout:          cfg.DialTimeout,
 		DialKeepAliveTime:    10 * time.Second,
 		DialKeepAliveTimeout: 3 * time.Second,
-		PermitWithoutStream:  true,
 		DialOptions:          []grpc.DialOption{outcome.SendOnce()},
 		Logger:               cfg.Logger.Named("etcd"),
 	}

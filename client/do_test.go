@@ -23,7 +23,7 @@ func TestDoHoldsTheLockWhileFnRuns(t *testing.T) {
 		for _, want := range []error{nil, errOfFn} {
 			var held *client.Lock
 			var bound context.Context
-			err := do.Do(t.Context(), "orders", func(ctx context.Context, l *client.Lock) error {
+			err := do.Do(bounded(t), "orders", func(ctx context.Context, l *client.Lock) error {
 				held, bound = l, ctx
 				claimOf(t, etcd, l)
 				if seq, ok := fencing.FromContext(ctx, "orders"); !ok || seq != l.Sequencer() {
@@ -55,7 +55,7 @@ func TestDoUnlocksWhenFnPanics(t *testing.T) {
 				t.Errorf("recovered %v, want fn's own panic", got)
 			}
 		}()
-		_ = c.Do(t.Context(), "orders", func(context.Context, *client.Lock) error { panic("boom") })
+		_ = c.Do(bounded(t), "orders", func(context.Context, *client.Lock) error { panic("boom") })
 	}()
 	if got := queueOf(t, cluster.Client(t), "orders"); len(got) != 0 {
 		t.Errorf("queue %v after the panic, want none", keysOf(got))
@@ -67,7 +67,7 @@ func TestDoReportsALossBesideFnsOwnError(t *testing.T) {
 	etcd := cluster.Client(t)
 	for _, own := range []error{nil, errOfFn} {
 		s := session(t, member(t, cluster, "a"), time.Minute)
-		err := s.Do(t.Context(), "orders", func(ctx context.Context, l *client.Lock) error {
+		err := s.Do(bounded(t), "orders", func(ctx context.Context, l *client.Lock) error {
 			revoke(t, etcd, s)
 			receive(t, ctx.Done(), "Done of fn's context after the loss")
 			mustBe(t, "its cause", context.Cause(ctx), client.ErrLost)
@@ -84,7 +84,7 @@ func TestDoReportsALossBesideFnsOwnError(t *testing.T) {
 func TestDoReportsALossThatFnHasNotNoticed(t *testing.T) {
 	cluster := oneMember(t)
 	etcd := cluster.Client(t)
-	err := member(t, cluster, "a").Do(t.Context(), "orders", func(_ context.Context, l *client.Lock) error {
+	err := member(t, cluster, "a").Do(bounded(t), "orders", func(_ context.Context, l *client.Lock) error {
 		_, err := etcd.Delete(t.Context(), string(claimOf(t, etcd, l).Key))
 		return err
 	})
@@ -95,7 +95,7 @@ func TestDoReportsALossThatFnHasNotNoticed(t *testing.T) {
 func TestDoReportsThatTheClientWasClosed(t *testing.T) {
 	cluster := oneMember(t)
 	c := member(t, cluster, "a")
-	err := c.Do(t.Context(), "orders", func(ctx context.Context, _ *client.Lock) error {
+	err := c.Do(bounded(t), "orders", func(ctx context.Context, _ *client.Lock) error {
 		if err := c.Close(); err != nil {
 			t.Errorf("close: %v", err)
 		}
@@ -108,7 +108,7 @@ func TestDoReportsThatTheClientWasClosed(t *testing.T) {
 func TestFnMayUnlockByItself(t *testing.T) {
 	cluster := oneMember(t)
 	c := member(t, cluster, "a")
-	err := c.Do(t.Context(), "orders", func(ctx context.Context, l *client.Lock) error { return l.Unlock(ctx) })
+	err := c.Do(bounded(t), "orders", func(ctx context.Context, l *client.Lock) error { return l.Unlock(ctx) })
 	if err != nil {
 		t.Errorf("Do: got %v, want nil", err)
 	}
@@ -146,7 +146,7 @@ func TestDoWithoutTheLockDoesNotRunFn(t *testing.T) {
 func TestLockDoesNotReenter(t *testing.T) {
 	cluster := oneMember(t)
 	c, other := member(t, cluster, "a"), member(t, cluster, "b")
-	err := c.Do(t.Context(), "orders", func(ctx context.Context, l *client.Lock) error {
+	err := c.Do(bounded(t), "orders", func(ctx context.Context, l *client.Lock) error {
 		start := time.Now()
 		for who, via := range map[string]locker{"the client": c, "another": other, "a session": session(t, c, time.Minute)} {
 			mustBe(t, "Lock through "+who, second(via.Lock(ctx, "orders")), client.ErrReentrant)

@@ -10,6 +10,7 @@ import (
 	"go.etcd.io/etcd/client/v3/concurrency"
 
 	"github.com/fencelock/fencelock/client"
+	"github.com/fencelock/fencelock/fencing"
 	"github.com/fencelock/fencelock/test/netfault"
 )
 
@@ -104,14 +105,15 @@ func TestKeyWithoutALeaseIsReported(t *testing.T) {
 	etcd := cluster.Client(t)
 	c := member(t, cluster, "ours")
 	key := queuePrefix("orders") + "someone"
-	if _, err := etcd.Put(t.Context(), key, ""); err != nil {
+	put, err := etcd.Put(t.Context(), key, `{"owner":"somebody"}`)
+	if err != nil {
 		t.Fatal(err)
 	}
 	for what, err := range map[string]error{
 		"Lock":    receive(t, goLock(t.Context(), c, "orders"), "Lock").err,
 		"TryLock": second(c.TryLock(t.Context(), "orders")),
 	} {
-		mustBe(t, what, err, client.ErrLocked)
+		lockedError(t, what, err, "somebody", fencing.Token(put.Header.Revision))
 		if err != nil && !strings.Contains(err.Error(), key) {
 			t.Errorf("%s: got %q, want it to name the key %s", what, err, key)
 		}

@@ -55,6 +55,14 @@ func session(t testing.TB, c *client.Client, ttl time.Duration) *client.Session 
 	return s
 }
 
+// bounded is a context for calls that must not hang.
+func bounded(t testing.TB) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	t.Cleanup(cancel)
+	return ctx
+}
+
 // locker is what clients and sessions have in common.
 type locker interface {
 	Lock(ctx context.Context, name string) (*client.Lock, error)
@@ -64,9 +72,7 @@ type locker interface {
 // hold takes a lock that must be free, or become so soon.
 func hold(t testing.TB, c locker, name string) *client.Lock {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	l, err := c.Lock(ctx, name)
+	l, err := c.Lock(bounded(t), name)
 	if err != nil {
 		t.Fatalf("lock %q: %v", name, err)
 	}

@@ -221,6 +221,8 @@ func TestLossIsReportedBeforeTheLeaseEnds(t *testing.T) {
 	}
 	s := session(t, connect(t, client.Config{Endpoints: endpoints}), 4*time.Second)
 	l := hold(t, s, "orders")
+	hold(t, member(t, cluster, "other"), "others")
+	waiting := waitFor(t, etcd, s, "others", 2)
 	bound, cancel := l.Bind(t.Context())
 	defer cancel()
 	for _, f := range stall {
@@ -237,6 +239,7 @@ func TestLossIsReportedBeforeTheLeaseEnds(t *testing.T) {
 		t.Errorf("the lease after the loss: %v, %v, want it still alive: nobody else may hold before the holder knows", lease, err)
 	}
 	receive(t, bound.Done(), "Done of the bound context")
+	mustBe(t, "a waiting Lock", receiveWithin(t, time.Second, waiting, "a waiting Lock").err, client.ErrLost)
 	mustBe(t, "Err", l.Err(), client.ErrLost)
 	mustBe(t, "the session", s.Err(), client.ErrLost)
 	mustBe(t, "cause of the bound context", context.Cause(bound), client.ErrLost)

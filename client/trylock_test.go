@@ -88,6 +88,7 @@ func TestOneOfTwentyRacersWins(t *testing.T) {
 	cluster := oneMember(t)
 	etcd := cluster.Client(t)
 	clients := []*client.Client{member(t, cluster, "a"), member(t, cluster, "b"), member(t, cluster, "c"), member(t, cluster, "d")}
+	ctx := bounded(t)
 	for range 20 {
 		var mu sync.Mutex
 		var won []*client.Lock
@@ -97,7 +98,7 @@ func TestOneOfTwentyRacersWins(t *testing.T) {
 		for i := range 20 {
 			racing.Go(func() {
 				<-start
-				l, err := clients[i%4].TryLock(context.Background(), "orders")
+				l, err := clients[i%4].TryLock(ctx, "orders")
 				mu.Lock()
 				defer mu.Unlock()
 				if err == nil {

@@ -138,6 +138,23 @@ func TestEnqueueWithoutAnAnswerIsReplaced(t *testing.T) {
 	}
 }
 
+// A claim that lies already where the session puts its own is not adopted: nobody
+// knows what its past was.
+func TestExistingClaimIsNotAdopted(t *testing.T) {
+	f := newFaulty(t, 3*time.Second)
+	key := f.key("orders", 0)
+	if _, err := f.etcd.Put(t.Context(), key, "", clientv3.WithLease(clientv3.LeaseID(f.Lease()))); err != nil {
+		t.Fatal(err)
+	}
+	l := hold(t, f, "orders")
+	if claim := claimOf(t, f.etcd, l); string(claim.Key) == key {
+		t.Errorf("the lock's claim is the one that was there before, want one of its own")
+	}
+	f.onlyClaim(t, l)
+	unlock(t, l)
+	f.neverAgain(t, "orders", key)
+}
+
 // However long ago the last one was, an orphan does not stand in the queue for long.
 func TestOrphanIsRemovedSoon(t *testing.T) {
 	t.Parallel()

@@ -36,6 +36,9 @@ func TestNoClusterReachable(t *testing.T) {
 	} {
 		t.Run(how, func(t *testing.T) {
 			start := time.Now()
+			_, err := client.New(client.Config{Endpoints: endpoints, DialTimeout: timeout, Username: "u", Password: "p"})
+			unreachable(t, "New with a login", err, time.Since(start), timeout+time.Second, endpoints)
+			start = time.Now()
 			c := connect(t, client.Config{Endpoints: endpoints, DialTimeout: timeout})
 			if took := time.Since(start); took > timeout/2 {
 				t.Errorf("New took %v, want it not to dial", took)

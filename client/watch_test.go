@@ -37,15 +37,28 @@ func (s countedStream) RecvMsg(m any) error {
 	return err
 }
 
+// look matches transactions by which a waiter reads the queue.
+func look(txn *pb.TxnRequest) bool {
+	for _, op := range append(txn.Success, txn.Failure...) {
+		if op.GetRequestRange() == nil {
+			return false
+		}
+	}
+	return len(txn.Compare) == 1
+}
+
 // waitOn waits for a lock that another holds, through a client whose watch lies on
-// the first endpoint, and that knows of all of them by now.
-func waitOn(t *testing.T, name string, endpoints []string) <-chan result {
+// the first endpoint, and that knows of all of them by now. When it returns, there
+// is nothing left for the client to do than to wait.
+func waitOn(t *testing.T, name string, endpoints []string) (<-chan result, watchCounter) {
 	t.Helper()
 	confirmed := make(watchCounter, 1000)
+	var f faults
+	looks := f.set(1, look, pass)
 	etcd, err := clientv3.New(clientv3.Config{
 		Endpoints:   endpoints[:1],
 		Logger:      zap.NewNop(),
-		DialOptions: []grpc.DialOption{grpc.WithChainStreamInterceptor(confirmed.intercept)},
+		DialOptions: []grpc.DialOption{grpc.WithChainStreamInterceptor(confirmed.intercept), grpc.WithChainUnaryInterceptor(f.intercept)},
 	})
 	if err != nil {
 		t.Fatalf("new etcd client: %v", err)
@@ -55,8 +68,9 @@ func waitOn(t *testing.T, name string, endpoints []string) <-chan result {
 	for range 2 { // of the claim ahead and of its own
 		receive(t, confirmed, "confirmation of a watch")
 	}
+	receive(t, looks.Done, "a look at the queue")
 	etcd.SetEndpoints(endpoints...)
-	return waiting
+	return waiting, confirmed
 }
 
 // The member that serves the watch is cut off, and the unlock happens on the others.
@@ -64,7 +78,7 @@ func TestWaiterLeavesAMemberThatIsCutOff(t *testing.T) {
 	t.Parallel()
 	cluster := clustertest.Start(t, 3)
 	held := hold(t, connect(t, client.Config{Endpoints: cluster.Endpoints()[1:], TTL: time.Minute}), "orders")
-	waiting := waitOn(t, "orders", cluster.Endpoints())
+	waiting, _ := waitOn(t, "orders", cluster.Endpoints())
 	cluster.Isolate(0)
 	unlock(t, held)
 	if got := receiveWithin(t, 10*time.Second, waiting, "a waiter whose member is cut off"); got.err != nil {
@@ -78,12 +92,39 @@ func TestWaiterLeavesAMemberThatHangs(t *testing.T) {
 	cluster := clustertest.Start(t, 3)
 	held := hold(t, connect(t, client.Config{Endpoints: cluster.Endpoints()[1:], TTL: time.Minute}), "orders")
 	proxy := netfault.New(t, cluster.Endpoint(0))
-	waiting := waitOn(t, "orders", append([]string{proxy.Addr()}, cluster.Endpoints()[1:]...))
+	waiting, _ := waitOn(t, "orders", append([]string{proxy.Addr()}, cluster.Endpoints()[1:]...))
 	proxy.Stall()
 	unlock(t, held)
 	// It reads the queue every 3 to 6 s, and a read that hangs takes 1.7 s.
 	if got := receiveWithin(t, 12*time.Second, waiting, "a waiter whose member hangs"); got.err != nil {
 		t.Errorf("got %v, want the lock", got.err)
+	}
+}
+
+// And when it has to wait on, it takes its watch to a member that answers, and is
+// quick again.
+func TestWaiterTakesItsWatchElsewhere(t *testing.T) {
+	t.Parallel()
+	cluster := clustertest.Start(t, 3)
+	etcd := cluster.MemberClient(t, 1)
+	healthy := connect(t, client.Config{Endpoints: cluster.Endpoints()[1:], TTL: time.Minute})
+	held := hold(t, healthy, "orders")
+	ctx, cancel := context.WithCancel(t.Context())
+	between := goLock(ctx, healthy, "orders")
+	awaitQueue(t, etcd, "orders", 2)
+	proxy := netfault.New(t, cluster.Endpoint(0))
+	waiting, confirmed := waitOn(t, "orders", append([]string{proxy.Addr()}, cluster.Endpoints()[1:]...))
+	proxy.Stall()
+	cancel() // it has somebody else to wait for now, and hears nothing of it
+	mustBe(t, "the one between", receive(t, between, "the one between").err, context.Canceled)
+	for range 2 {
+		receive(t, confirmed, "confirmation of a watch on another member")
+	}
+	start := time.Now()
+	unlock(t, held)
+	got := receive(t, waiting, "the waiter")
+	if took := got.at.Sub(start); got.err != nil || took > 2*time.Second {
+		t.Errorf("got %v after %v, want the lock within milliseconds", got.err, took)
 	}
 }
 
@@ -95,7 +136,7 @@ func TestWaiterIsCutOffDuringACompaction(t *testing.T) {
 	etcd := cluster.Client(t)
 	held := hold(t, connect(t, client.Config{Endpoints: cluster.Endpoints(), TTL: time.Minute}), "orders")
 	proxy := netfault.New(t, cluster.Endpoint(0))
-	waiting := waitOn(t, "orders", []string{proxy.Addr()})
+	waiting, _ := waitOn(t, "orders", []string{proxy.Addr()})
 	proxy.Refuse()
 	proxy.Reset()
 	for range 1000 {
