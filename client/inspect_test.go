@@ -170,6 +170,42 @@ func TestLocksListsEveryClaim(t *testing.T) {
 	}
 }
 
+// What happens while the list is read does not change it.
+func TestLocksListsOneMoment(t *testing.T) {
+	cluster := oneMember(t)
+	etcd := cluster.Client(t)
+	lease := newLease(t, etcd)
+	const locks = 600
+	for from := 0; from < locks; from += 100 {
+		var puts []clientv3.Op
+		for i := from; i < from+100; i++ {
+			puts = append(puts, clientv3.OpPut(fmt.Sprintf("%s%x-0", queuePrefix(fmt.Sprintf("n%03d", i)), lease), "", clientv3.WithLease(lease)))
+		}
+		if _, err := etcd.Txn(t.Context()).Then(puts...).Commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := member(t, cluster, "a")
+	seen := 0
+	for info, err := range c.Locks(t.Context(), "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seen == 0 {
+			if _, err := etcd.Revoke(t.Context(), lease); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want := fmt.Sprintf("n%03d", seen); info.Name != want {
+			t.Fatalf("lock %d is %s, want %s", seen, info.Name, want)
+		}
+		seen++
+	}
+	if seen != locks {
+		t.Errorf("saw %d locks, want the %d that there were when the list was begun", seen, locks)
+	}
+}
+
 func TestLocksStopsWhenTold(t *testing.T) {
 	cluster := oneMember(t)
 	c := member(t, cluster, "a")

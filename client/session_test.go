@@ -6,7 +6,10 @@ import (
 	"testing"
 	"time"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
 
 	"github.com/fencelock/fencelock/client"
 	"github.com/fencelock/fencelock/cluster/clustertest"
@@ -56,6 +59,34 @@ func TestTTLIsTheOneThatWasGranted(t *testing.T) {
 	l := hold(t, c, "orders")
 	if left := time.Until(l.Deadline()); left > client.DefaultTTL*9/10 || left < client.DefaultTTL/2 {
 		t.Errorf("deadline of the default session in %v, want a little less than nine tenths of %v", left, client.DefaultTTL)
+	}
+}
+
+// The first deadline, too, counts from the send: a slow answer to the grant of the
+// lease does not stretch it.
+func TestFirstDeadlineCountsFromTheSend(t *testing.T) {
+	cluster := oneMember(t)
+	const delay, ttl = 600 * time.Millisecond, 10 * time.Second
+	slow := func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+		err := invoke(ctx, method, req, reply, cc, opts...)
+		if _, ok := req.(*pb.LeaseGrantRequest); ok {
+			<-time.NewTimer(delay).C
+		}
+		return err
+	}
+	etcd, err := clientv3.New(clientv3.Config{
+		Endpoints:   cluster.Endpoints(),
+		Logger:      zap.NewNop(),
+		DialOptions: []grpc.DialOption{grpc.WithChainUnaryInterceptor(slow)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = etcd.Close() })
+	s := session(t, connect(t, client.Config{Etcd: etcd}), ttl)
+	answered := time.Now()
+	if got, most := hold(t, s, "orders").Deadline(), answered.Add(ttl*9/10-delay); got.After(most) {
+		t.Errorf("deadline %v after the answer, want at most %v: it was sent %v earlier", got.Sub(answered), most.Sub(answered), delay)
 	}
 }
 

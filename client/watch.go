@@ -16,6 +16,11 @@ import (
 // needs milliseconds; one that hangs is given up, and the next watch goes elsewhere.
 const watchTime = 2 * time.Second
 
+// watchStreams bounds the streams that are used in turn. etcd's client never closes
+// one on which no watch was begun, as happens while no member can be reached; the
+// next time round it is used, and then it ends.
+const watchStreams = 8
+
 // errWatchLate is why such a watch was given up.
 var errWatchLate = fmt.Errorf("watch not confirmed within %v", watchTime)
 
@@ -37,11 +42,8 @@ func (c *Client) watchEnds(ctx context.Context, keys ...string) ([]clientv3.Watc
 		watches[i] = c.etcd.Watch(onStream(watching, stream), key, clientv3.WithCreatedNotify(), clientv3.WithFilterPut())
 		if err := confirmed(watching, watches[i]); err != nil {
 			giveUp(err)
-			// A wait that was cancelled says nothing against the member. And each
-			// number that is left costs a stream: etcd's client never closes one
-			// on which no watch was begun.
-			if ctx.Err() == nil {
-				c.watchStream.CompareAndSwap(stream, stream+1)
+			if ctx.Err() == nil { // a wait that was cancelled says nothing against the member
+				c.watchStream.CompareAndSwap(stream, (stream+1)%watchStreams)
 			}
 			return nil, err
 		}
