@@ -5,6 +5,18 @@ import (
 	"fmt"
 )
 
+// sessionFor returns the default session for a goal that may be pursued.
+func (c *Client) sessionFor(ctx context.Context, g goal) (*Session, error) {
+	if err := g.check(ctx); err != nil {
+		return nil, err
+	}
+	s, err := c.session(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", g.what(), err)
+	}
+	return s, nil
+}
+
 // session returns the default session, and makes it if there is none or the last
 // one was lost. Several callers share one attempt, which does not end with the
 // context of any of them.

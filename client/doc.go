@@ -19,13 +19,13 @@
 // lease and never rewritten. Its create revision is the fencing token. The oldest
 // claim of a queue holds the lock; a [Lock] is the handle of one claim that does.
 //
-//	               enqueue                    the claim ahead ends
-//	 Lock(ctx) ───────────────▶ waiting ──────────────────────────▶ held ──▶ Unlock ──▶ ended
-//	     │    nobody is ahead ─────│──────────────────────────────▶  │                (ErrNotHeld)
-//	     │                         │ ctx ends: claim removed         │
-//	     ▼                         ▼                                 ▼
-//	 ErrUnavailable      ctx's error, ErrLocked          lease or claim gone, or the deadline
-//	                     lease or claim gone: ErrLost    has passed: ended (ErrLost)
+//	              enqueue                    the claim ahead ends
+//	Lock(ctx) ───────────────▶ waiting ──────────────────────────▶ held ──▶ Unlock ──▶ ended
+//	    │    nobody is ahead ─────│──────────────────────────────▶  │                (ErrNotHeld)
+//	    │                         │ ctx ends: claim removed         │
+//	    ▼                         ▼                                 ▼
+//	ErrUnavailable      ctx's error, ErrLocked          lease or claim gone, or the deadline
+//	                    lease or claim gone: ErrLost    has passed: ended (ErrLost)
 //
 // An ended handle never comes back to life. Locking again gives a new one, with a
 // higher token.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -40,6 +41,7 @@ type Session struct {
 	lease  clientv3.LeaseID
 	life   *lifeline
 	slots  slots
+	lines  lines
 	sweep  sweeper
 
 	ctx    context.Context // governs background work; ends when the session has
@@ -47,7 +49,7 @@ type Session struct {
 	work   sync.WaitGroup // every goroutine of the session but Close's own
 
 	mu     sync.Mutex
-	held   map[*Lock]struct{} // every lock that has been granted and not ended
+	held   map[*holding]struct{} // everything that has been granted and not ended
 	closed bool
 }
 
@@ -83,7 +85,7 @@ func (c *Client) openSession(ctx context.Context, ttl time.Duration) (*Session, 
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{client: c, etcd: c.etcd, space: c.space, lease: lease.ID, held: map[*Lock]struct{}{}}
+	s := &Session{client: c, etcd: c.etcd, space: c.space, lease: lease.ID, held: map[*holding]struct{}{}}
 	s.log = c.log.With(zap.String("session", fmt.Sprintf("%x", int64(lease.ID))))
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	s.sweep.session = s
@@ -135,15 +137,15 @@ func (s *Session) lost(cause error) {
 	if errors.Is(cause, ErrClosed) {
 		ofLocks = fmt.Errorf("%w: given back, since its session was closed: %w", ErrNotHeld, ErrClosed)
 	}
-	for lock := range held {
-		lock.end(ofLocks)
+	for h := range held {
+		h.lose(ofLocks)
 	}
 	s.cancel(cause)
 	s.client.forget(s)
 }
 
 // keep registers a lock that has been granted, unless the session has ended.
-func (s *Session) keep(l *Lock) error {
+func (s *Session) keep(h *holding) error {
 	if err := s.life.check(); err != nil {
 		return err
 	}
@@ -152,15 +154,15 @@ func (s *Session) keep(l *Lock) error {
 	if s.held == nil {
 		return fmt.Errorf("%w: the session ended while the lock was granted", ErrLost)
 	}
-	s.held[l] = struct{}{}
+	s.held[h] = struct{}{}
 	return nil
 }
 
 // drop forgets a lock that has ended.
-func (s *Session) drop(l *Lock) {
+func (s *Session) drop(h *holding) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.held, l)
+	delete(s.held, h)
 }
 
 // start runs f in a goroutine of the session, unless the session is closed.
@@ -212,4 +214,20 @@ func (s *Session) revoke() error {
 		return nil
 	}
 	return fmt.Errorf("close session %x: its lease could not be given back and ends after its TTL of %v: %w", int64(s.lease), s.TTL(), err)
+}
+
+// valueOf is what claims made now for a goal say about themselves.
+func (s *Session) valueOf(g goal) (string, error) {
+	labels := maps.Clone(s.client.config.Labels)
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	maps.Copy(labels, g.labels)
+	return keys.ClaimValue{
+		Owner:  s.client.config.Owner,
+		Mode:   g.kind.mode(),
+		Since:  time.Now().UTC().Truncate(time.Millisecond),
+		Labels: labels,
+		Value:  g.value,
+	}.Encode()
 }

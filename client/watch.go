@@ -16,24 +16,41 @@ import (
 // needs milliseconds; one that hangs is given up, and the next watch goes elsewhere.
 const watchTime = 2 * time.Second
 
-// watchEnds watches for the end of each key, from now on. It returns when a
+var errWatchClosed = errors.New("the watch was closed")
+
+// target is a key to watch, or every key with a prefix.
+type target struct {
+	key    string
+	prefix bool
+}
+
+// watchEnds watches for the end of each target, from now on. It returns when a
 // member has confirmed the watches: what happened before must be read.
 //
-// The watch starts at "now" and not at a known revision, because etcd serves a
+// A watch starts at "now" and not at a known revision, because etcd serves a
 // watch of the past only every 100 ms. It asks for a leader, so that a member
-// that is cut off ends it; etcd's client does not resume such a watch, and the
+// that is cut off ends it; etcd's client does not resume such a watch, and its
 // channel closes. The watches end with ctx.
-func (c *Client) watchEnds(ctx context.Context, keys ...string) ([]clientv3.WatchChan, error) {
+func (c *Client) watchEnds(ctx context.Context, targets ...target) ([]clientv3.WatchChan, error) {
 	stream := c.watchStream.Load()
-	watches := make([]clientv3.WatchChan, len(keys))
-	for i, key := range keys {
-		watches[i] = c.etcd.Watch(onStream(ctx, stream), key, clientv3.WithCreatedNotify(), clientv3.WithFilterPut())
+	watches := make([]clientv3.WatchChan, len(targets))
+	for i, t := range targets {
+		opts := []clientv3.OpOption{clientv3.WithCreatedNotify(), clientv3.WithFilterPut()}
+		if t.prefix {
+			opts = append(opts, clientv3.WithPrefix())
+		}
+		watches[i] = c.etcd.Watch(onStream(ctx, stream), t.key, opts...)
 	}
 	timer := time.NewTimer(watchTime)
 	defer timer.Stop()
 	for _, watch := range watches {
 		if err := confirmed(ctx, watch, timer.C); err != nil {
-			c.watchStream.CompareAndSwap(stream, stream+1)
+			// A wait that was cancelled says nothing against the member. And each
+			// number that is left costs a stream: etcd's client never closes one
+			// on which no watch was begun.
+			if ctx.Err() == nil {
+				c.watchStream.CompareAndSwap(stream, stream+1)
+			}
 			return nil, err
 		}
 	}
@@ -54,8 +71,6 @@ func confirmed(ctx context.Context, watch clientv3.WatchChan, late <-chan time.T
 		return ctx.Err()
 	}
 }
-
-var errWatchClosed = errors.New("the watch was closed")
 
 // onStream chooses the gRPC stream for a watch. etcd's client sends all watches
 // whose contexts have the same metadata over one stream, which stays on one

@@ -60,7 +60,7 @@ func (kv *KV) ready(ctx context.Context, req request) (view, error) {
 	if claim == "" {
 		return kv.find(ctx, req.doing)
 	}
-	if fence.value > kv.mine() {
+	if fence.value >= kv.over {
 		return view{}, fmt.Errorf("%s: %w", req.doing, kv.stale(fence))
 	}
 	return fence, nil
@@ -98,7 +98,7 @@ func (kv *KV) unanswered(ctx context.Context, fence view, req request, err error
 func (kv *KV) settle(fence view, req request, resp *clientv3.TxnResponse) (done bool, _ error) {
 	if resp.Succeeded {
 		if kv.claims(fence) {
-			kv.learn(view{value: kv.mine(), revision: resp.Header.Revision})
+			kv.learn(view{value: kv.mine, revision: resp.Header.Revision})
 		}
 		resp.Responses = resp.Responses[len(resp.Responses)-len(req.ops):]
 		return true, nil

@@ -1,0 +1,94 @@
+package client
+
+import (
+	"context"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/fencelock/fencelock/fencing"
+	"github.com/fencelock/fencelock/fencing/kv/outcome"
+)
+
+// release is the end of one or several claims.
+type release struct {
+	mine    bool   // all of them were there until this release
+	oldest  *Claim // who holds the first lock now; read for a caller that asks
+	certain bool   // every request was answered, so the keys may be used again
+}
+
+// remove deletes each claim that still is the one of its token, and repeats that
+// until it is answered or ctx ends.
+func (s *Session) remove(ctx context.Context, places []place, ask bool) (release, error) {
+	done := release{certain: true}
+	err := outcome.Retry(ctx, func(ctx context.Context) error {
+		resp, err := s.etcd.Txn(ctx).Then(removal(places, ask)...).Commit()
+		if err != nil {
+			done.certain = done.certain && outcome.Certain(err)
+			return err
+		}
+		// An attempt before this one that was not answered may have removed them.
+		done.mine = !done.certain || allSucceeded(resp, len(places))
+		if ask {
+			done.oldest = places[0].claimOf(kvs(resp, len(places)))
+		}
+		return nil
+	})
+	return done, err
+}
+
+// removal deletes each claim on its own, and may ask then who holds the first lock:
+// not without need, since every member has to sort the queue for that.
+func removal(places []place, ask bool) []clientv3.Op {
+	var ops []clientv3.Op
+	for _, p := range places {
+		ops = append(ops, clientv3.OpTxn([]clientv3.Cmp{p.present()}, []clientv3.Op{clientv3.OpDelete(p.key)}, nil))
+	}
+	if ask {
+		ops = append(ops, places[0].oldest())
+	}
+	return ops
+}
+
+// allSucceeded reports whether each of the first n nested transactions has done
+// its work.
+func allSucceeded(resp *clientv3.TxnResponse, n int) bool {
+	for _, part := range resp.Responses[:n] {
+		if !part.GetResponseTxn().Succeeded {
+			return false
+		}
+	}
+	return true
+}
+
+// giveUp removes claims, in its own bounded time. What could not be removed is
+// left to the sweeper; a claim's number is used again only if its key is certainly
+// gone.
+func (s *Session) giveUp(places []place, ask bool) (release, error) {
+	ctx, cancel := outcome.Bound(context.Background(), s.client.config.DialTimeout)
+	defer cancel()
+	defer context.AfterFunc(s.ctx, cancel)() // the lease's end takes the claims along
+	done, err := s.remove(ctx, places, ask)
+	for _, p := range places {
+		s.slots.giveBack(p.queue, p.slot, err == nil && done.certain)
+		if err != nil {
+			s.sweep.add(p.key)
+		}
+	}
+	return done, err
+}
+
+// replace ends a claim and puts the next one of this session into the same queue,
+// in one transaction: a hand-over within the process costs one commit. The next
+// claim bears another key, since one transaction cannot delete a key and put it.
+// done is false if the claim that was to end is gone.
+func (s *Session) replace(ctx context.Context, old place, next *place, value string) (now standing, done bool, err error) {
+	resp, err := s.etcd.Txn(ctx).If(old.present(), next.absent()).
+		Then(append([]clientv3.Op{clientv3.OpDelete(old.key)}, s.put(*next, value)...)...).
+		Else(clientv3.OpGet(old.key)).
+		Commit()
+	if err != nil || !resp.Succeeded {
+		return standing{}, false, err
+	}
+	next.token = fencing.Token(resp.Header.Revision)
+	return next.arrived(resp.Responses[1:]), true, nil
+}
