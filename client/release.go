@@ -17,11 +17,12 @@ type release struct {
 }
 
 // remove deletes each claim that still is the one of its token, and repeats that
-// until it is answered or ctx ends.
+// until it is answered or ctx ends. With ask it also reads who holds the first
+// lock then: not without need, since every member has to sort the queue for that.
 func (s *Session) remove(ctx context.Context, places []place, ask bool) (release, error) {
 	done := release{certain: true}
 	err := outcome.Retry(ctx, func(ctx context.Context) error {
-		resp, err := s.etcd.Txn(ctx).Then(removal(places, ask)...).Commit()
+		resp, err := s.removal(ctx, places, ask).Commit()
 		if err != nil {
 			done.certain = done.certain && outcome.Certain(err)
 			return err
@@ -36,22 +37,29 @@ func (s *Session) remove(ctx context.Context, places []place, ask bool) (release
 	return done, err
 }
 
-// removal deletes each claim on its own, and may ask then who holds the first lock:
-// not without need, since every member has to sort the queue for that.
-func removal(places []place, ask bool) []clientv3.Op {
-	var ops []clientv3.Op
-	for _, p := range places {
-		ops = append(ops, clientv3.OpTxn([]clientv3.Cmp{p.present()}, []clientv3.Op{clientv3.OpDelete(p.key)}, nil))
-	}
+// removal deletes one claim, or each of several in a transaction of its own.
+func (s *Session) removal(ctx context.Context, places []place, ask bool) clientv3.Txn {
+	var asked []clientv3.Op
 	if ask {
-		ops = append(ops, places[0].oldest())
+		asked = append(asked, places[0].oldest())
 	}
-	return ops
+	if p := places[0]; len(places) == 1 {
+		return s.etcd.Txn(ctx).If(p.present()).
+			Then(append([]clientv3.Op{clientv3.OpDelete(p.key)}, asked...)...).
+			Else(append([]clientv3.Op{clientv3.OpGet(p.key)}, asked...)...)
+	}
+	var each []clientv3.Op
+	for _, p := range places {
+		each = append(each, clientv3.OpTxn([]clientv3.Cmp{p.present()}, []clientv3.Op{clientv3.OpDelete(p.key)}, nil))
+	}
+	return s.etcd.Txn(ctx).Then(append(each, asked...)...)
 }
 
-// allSucceeded reports whether each of the first n nested transactions has done
-// its work.
+// allSucceeded reports whether each of n claims was there and has been deleted.
 func allSucceeded(resp *clientv3.TxnResponse, n int) bool {
+	if n == 1 {
+		return resp.Succeeded
+	}
 	for _, part := range resp.Responses[:n] {
 		if !part.GetResponseTxn().Succeeded {
 			return false

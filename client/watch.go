@@ -22,6 +22,7 @@ var errWatchClosed = errors.New("the watch was closed")
 type target struct {
 	key    string
 	prefix bool
+	puts   bool // its beginning matters too, not its end alone
 }
 
 // watchEnds watches for the end of each target, from now on. It returns when a
@@ -35,7 +36,10 @@ func (c *Client) watchEnds(ctx context.Context, targets ...target) ([]clientv3.W
 	stream := c.watchStream.Load()
 	watches := make([]clientv3.WatchChan, len(targets))
 	for i, t := range targets {
-		opts := []clientv3.OpOption{clientv3.WithCreatedNotify(), clientv3.WithFilterPut()}
+		opts := []clientv3.OpOption{clientv3.WithCreatedNotify()}
+		if !t.puts {
+			opts = append(opts, clientv3.WithFilterPut())
+		}
 		if t.prefix {
 			opts = append(opts, clientv3.WithPrefix())
 		}
