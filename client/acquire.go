@@ -53,11 +53,19 @@ func (g goal) check(ctx context.Context) error {
 	return nil
 }
 
-// acquire brings an acquisition to its end, or leaves it when ctx ends.
+// acquire carries out an acquisition, and tells the observer of it.
 func (s *Session) acquire(ctx context.Context, g goal) (*holding, error) {
 	if err := g.check(ctx); err != nil {
 		return nil, err
 	}
+	asked := time.Now()
+	held, err := s.pursue(ctx, g)
+	s.client.config.Observer.Acquired(time.Since(asked), err)
+	return held, err
+}
+
+// pursue brings an acquisition to its end, or leaves it when ctx ends.
+func (s *Session) pursue(ctx context.Context, g goal) (*holding, error) {
 	value, err := s.valueOf(g)
 	if err != nil {
 		return nil, fmt.Errorf("%s: describe the claim: %w", g.what(), err)

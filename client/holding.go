@@ -18,17 +18,17 @@ type holding struct {
 	places  []place
 	grants  []standing      // of each place, as read when it was granted
 	turn    *turn           // in the local line, to be passed when the holding ends
+	since   time.Time       // when it was granted
 	ctx     context.Context // ends with the holding
 	cancel  context.CancelCauseFunc
 
 	mu    sync.Mutex
 	err   error       // why it ended: ErrLost or ErrNotHeld with the reason; nil while it is held
 	guard *time.Timer // starts the watch for an end from outside
-
 }
 
 func newHolding(s *Session, places []place, now []standing, t *turn) *holding {
-	h := &holding{session: s, places: places, turn: t, grants: now}
+	h := &holding{session: s, places: places, turn: t, grants: now, since: time.Now()}
 	ctx := context.Background()
 	for _, seq := range h.sequencers() {
 		ctx = fencing.NewContext(ctx, seq)
@@ -163,5 +163,6 @@ func (h *holding) end(cause error) error {
 		h.guard.Stop()
 	}
 	h.session.drop(h)
+	h.session.client.config.Observer.Ended(time.Since(h.since), cause)
 	return nil
 }

@@ -30,6 +30,9 @@ type Config struct {
 	// ends its context when the owner closes. Nil: a goroutine that ends with
 	// the barrier or with the etcd client, whichever comes first.
 	Background func(func(context.Context))
+
+	// Refused is told of every operation that was refused, for metrics; nil: nobody.
+	Refused func(guard string, token fencing.Token, err error)
 }
 
 // Grant is what a client knows of a lock that it holds.
@@ -143,6 +146,9 @@ func (c Config) withDefaults(etcd *clientv3.Client) Config {
 	}
 	if c.Background == nil {
 		c.Background = func(run func(context.Context)) { go run(etcd.Ctx()) }
+	}
+	if c.Refused == nil {
+		c.Refused = func(string, fencing.Token, error) {}
 	}
 	return c
 }
