@@ -37,6 +37,11 @@ func (g goal) what() string {
 	return fmt.Sprintf("lock %q", g.names[0])
 }
 
+// acquirer is a session, or a client that brings its default session.
+type acquirer interface {
+	acquire(context.Context, goal) (*holding, error)
+}
+
 // check refuses what can be refused before any request.
 func (g goal) check(ctx context.Context) error {
 	for _, name := range g.names {
@@ -62,6 +67,23 @@ func (s *Session) acquire(ctx context.Context, g goal) (*holding, error) {
 	held, err := s.pursue(ctx, g)
 	s.client.config.Observer.Acquired(time.Since(asked), err)
 	return held, err
+}
+
+// acquire carries out an acquisition through the default session. If that had been
+// lost, and nobody knew, there is another one.
+func (c *Client) acquire(ctx context.Context, g goal) (*holding, error) {
+	for {
+		if err := g.check(ctx); err != nil {
+			return nil, err
+		}
+		s, err := c.session(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", g.what(), err)
+		}
+		if held, err := s.acquire(ctx, g); !errors.Is(err, errNoLease) {
+			return held, err
+		}
+	}
 }
 
 // pursue brings an acquisition to its end, or leaves it when ctx ends.
@@ -192,7 +214,7 @@ func (a *acquisition) word(err error) error {
 
 // grant makes the handle, unless the caller has left or the session has ended.
 func (a *acquisition) grant(places []place, now []standing) (*holding, error) {
-	h := newHolding(a.session, places, now, a.turn)
+	h := newHolding(a.session, a.goal.what(), places, now, a.turn)
 	if err := a.session.keep(h); err != nil {
 		return nil, err
 	}

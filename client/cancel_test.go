@@ -132,6 +132,7 @@ const promptly = 250*time.Millisecond + 750*time.Millisecond
 
 // Whatever the cluster does, a call is over soon after its context.
 func TestCancelWhileNobodyAnswers(t *testing.T) {
+	t.Parallel()
 	cluster := oneMember(t)
 	etcd := cluster.Client(t)
 	c := member(t, cluster, "waiter")

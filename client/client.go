@@ -165,6 +165,9 @@ func (c *Client) Etcd() *clientv3.Client { return c.etcd }
 // KV returns a handle on the records behind seq's guard, for a sequencer that
 // was handed over by a lock's holder. It sends no request.
 func (c *Client) KV(seq fencing.Sequencer) (*kv.KV, error) {
+	if c.ctx.Err() != nil {
+		return nil, fmt.Errorf("client: %w", ErrClosed)
+	}
 	return kv.New(c.etcd, seq, c.kvConfig())
 }
 
@@ -172,7 +175,7 @@ func (c *Client) KV(seq fencing.Sequencer) (*kv.KV, error) {
 // ErrNotHeld or ErrNotIssued. The answer may be outdated when it arrives: it is
 // for early refusals, a fence is what protects.
 func (c *Client) Check(ctx context.Context, seq fencing.Sequencer) error {
-	return kv.Check(ctx, c.etcd, seq, c.kvConfig())
+	return c.during(ctx, func(ctx context.Context) error { return kv.Check(ctx, c.etcd, seq, c.kvConfig()) })
 }
 
 func (c *Client) kvConfig() kv.Config {
@@ -200,6 +203,28 @@ func (c *Client) enter() (leave func(), err error) {
 	}
 	c.work.Add(1)
 	return c.work.Done, nil
+}
+
+// during makes a request of a caller's, which Close ends and waits for.
+func (c *Client) during(ctx context.Context, request func(context.Context) error) error {
+	leave, err := c.enter()
+	if err != nil {
+		return err
+	}
+	defer leave()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(c.ctx, cancel)()
+	return c.orClosed(request(ctx))
+}
+
+// orClosed turns an error into ErrClosed if the client was closed meanwhile: then
+// that is why the request failed, or nobody cares any more.
+func (c *Client) orClosed(err error) error {
+	if err != nil && c.ctx.Err() != nil {
+		return fmt.Errorf("client: %w (%v)", ErrClosed, err)
+	}
+	return err
 }
 
 // Close gives back everything that the client holds and ends its goroutines. It

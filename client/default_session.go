@@ -5,18 +5,6 @@ import (
 	"fmt"
 )
 
-// sessionFor returns the default session for a goal that may be pursued.
-func (c *Client) sessionFor(ctx context.Context, g goal) (*Session, error) {
-	if err := g.check(ctx); err != nil {
-		return nil, err
-	}
-	s, err := c.session(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", g.what(), err)
-	}
-	return s, nil
-}
-
 // session returns the default session, and makes it if there is none or the last
 // one was lost. Several callers share one attempt, which does not end with the
 // context of any of them.
@@ -68,6 +56,7 @@ func (c *Client) dropIfEnded() {
 // open carries out one attempt to make the default session.
 func (c *Client) open(o *opening) {
 	o.session, o.err = c.openSession(c.ctx, c.config.TTL)
+	o.err = c.orClosed(o.err)
 	c.mu.Lock()
 	c.opening = nil
 	if o.err == nil && o.session.life.alive() {

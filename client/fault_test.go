@@ -31,6 +31,7 @@ type trap struct {
 	treat func(send func() error, ctx context.Context) error
 	left  int                 // how many transactions it takes; < 0: all
 	Taken chan *pb.TxnRequest // what it has taken
+	Done  chan struct{}       // one for each whose sender has got its answer
 }
 
 // client makes an etcd client whose transactions pass through f.
@@ -59,6 +60,7 @@ func (f *faults) intercept(ctx context.Context, method string, req, reply any, c
 		return send()
 	}
 	trap.Taken <- proto.Clone(txn).(*pb.TxnRequest)
+	defer func() { trap.Done <- struct{}{} }()
 	return trap.treat(send, ctx)
 }
 
@@ -78,7 +80,7 @@ func (f *faults) matching(txn *pb.TxnRequest) *trap {
 func (f *faults) set(n int, kind func(*pb.TxnRequest) bool, treat func(send func() error, ctx context.Context) error) *trap {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	trap := &trap{kind: kind, treat: treat, left: n, Taken: make(chan *pb.TxnRequest, 1000)}
+	trap := &trap{kind: kind, treat: treat, left: n, Taken: make(chan *pb.TxnRequest, 1000), Done: make(chan struct{}, 1000)}
 	f.traps = append(f.traps, trap)
 	return trap
 }
@@ -129,6 +131,20 @@ func claimDelete(lock string) func(*pb.TxnRequest) bool {
 			}
 		}
 		return false
+	}
+}
+
+// claimRead matches transactions that do nothing but read claims of a lock by their
+// keys: looks of the sweeper.
+func claimRead(lock string) func(*pb.TxnRequest) bool {
+	return func(txn *pb.TxnRequest) bool {
+		for _, op := range txn.Success {
+			read := op.GetRequestRange()
+			if read == nil || len(read.RangeEnd) > 0 || !bytes.HasPrefix(read.Key, []byte(queuePrefix(lock))) {
+				return false
+			}
+		}
+		return len(txn.Compare) == 0 && len(txn.Success) > 0
 	}
 }
 

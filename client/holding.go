@@ -15,6 +15,7 @@ import (
 // end together.
 type holding struct {
 	session *Session
+	what    string // names what is held, for error messages
 	places  []place
 	grants  []standing      // of each place, as read when it was granted
 	turn    *turn           // in the local line, to be passed when the holding ends
@@ -27,8 +28,8 @@ type holding struct {
 	guard *time.Timer // starts the watch for an end from outside
 }
 
-func newHolding(s *Session, places []place, now []standing, t *turn) *holding {
-	h := &holding{session: s, places: places, turn: t, grants: now, since: time.Now()}
+func newHolding(s *Session, what string, places []place, now []standing, t *turn) *holding {
+	h := &holding{session: s, what: what, places: places, turn: t, grants: now, since: time.Now()}
 	ctx := context.Background()
 	for _, seq := range h.sequencers() {
 		ctx = fencing.NewContext(ctx, seq)
@@ -78,7 +79,7 @@ func (h *holding) Err() error {
 	if err != nil {
 		return err
 	}
-	return h.session.Err()
+	return ofLocks(h.session.Err())
 }
 
 // Deadline is until when the lock may be trusted if no renewal succeeds from now
@@ -103,9 +104,9 @@ func (h *holding) Bind(ctx context.Context) (bound context.Context, cancel conte
 // release gives the holding back.
 func (h *holding) release(doing string) error {
 	if err := h.session.Err(); err != nil {
-		h.end(err)
+		h.lose(ofLocks(err))
 	}
-	if already := h.end(fmt.Errorf("%w: it was given back", ErrNotHeld)); already != nil {
+	if already := h.end(fmt.Errorf("%w: %s was given back", ErrNotHeld, h.what)); already != nil {
 		return fmt.Errorf("%s: %w", doing, already)
 	}
 	done, err := h.giveBack()

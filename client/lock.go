@@ -42,11 +42,7 @@ func (c *Client) TryLock(ctx context.Context, name string) (*Lock, error) {
 
 // Acquire takes a lock as req says, through the client's default session.
 func (c *Client) Acquire(ctx context.Context, req Request) (*Lock, error) {
-	s, err := c.sessionFor(ctx, req.goal())
-	if err != nil {
-		return nil, err
-	}
-	return s.Acquire(ctx, req)
+	return acquireLock(ctx, c, req)
 }
 
 // Lock is [Client.Lock] through this session.
@@ -59,21 +55,17 @@ func (s *Session) TryLock(ctx context.Context, name string) (*Lock, error) {
 	return s.Acquire(ctx, Request{Name: name, Try: true})
 }
 
-// Acquire takes a lock as req says, through this session.
+// Acquire is [Client.Acquire] through this session.
 func (s *Session) Acquire(ctx context.Context, req Request) (*Lock, error) {
-	held, err := s.acquire(ctx, req.goal())
+	return acquireLock(ctx, s, req)
+}
+
+func acquireLock(ctx context.Context, by acquirer, req Request) (*Lock, error) {
+	held, err := by.acquire(ctx, goal{names: []string{req.Name}, try: req.Try, labels: req.Labels, value: req.Value})
 	if err != nil {
 		return nil, err
 	}
-	return newLock(held), nil
-}
-
-func (req Request) goal() goal {
-	return goal{names: []string{req.Name}, try: req.Try, labels: req.Labels, value: req.Value}
-}
-
-func newLock(held *holding) *Lock {
-	return &Lock{holding: held, kv: sync.OnceValue(func() *kv.KV { return held.live(0) })}
+	return &Lock{holding: held, kv: sync.OnceValue(func() *kv.KV { return held.live(0) })}, nil
 }
 
 // Name is the lock's name.

@@ -27,55 +27,35 @@ type Locks struct {
 // block each other in a circle. Names that occur twice count once; at most
 // MaxLocks. Errors as for [Client.Lock].
 func (c *Client) LockAll(ctx context.Context, names ...string) (*Locks, error) {
-	return c.acquireAll(ctx, names, false)
+	return acquireAll(ctx, c, names, false)
 }
 
 // TryLockAll takes several locks together if all of them are free. Errors as for
 // [Client.TryLock].
 func (c *Client) TryLockAll(ctx context.Context, names ...string) (*Locks, error) {
-	return c.acquireAll(ctx, names, true)
-}
-
-func (c *Client) acquireAll(ctx context.Context, names []string, try bool) (*Locks, error) {
-	g, err := goalOfAll(names, try)
-	if err != nil {
-		return nil, err
-	}
-	s, err := c.sessionFor(ctx, g)
-	if err != nil {
-		return nil, err
-	}
-	return s.acquireAll(ctx, names, try)
+	return acquireAll(ctx, c, names, true)
 }
 
 // LockAll is [Client.LockAll] through this session.
 func (s *Session) LockAll(ctx context.Context, names ...string) (*Locks, error) {
-	return s.acquireAll(ctx, names, false)
+	return acquireAll(ctx, s, names, false)
 }
 
 // TryLockAll is [Client.TryLockAll] through this session.
 func (s *Session) TryLockAll(ctx context.Context, names ...string) (*Locks, error) {
-	return s.acquireAll(ctx, names, true)
+	return acquireAll(ctx, s, names, true)
 }
 
-func (s *Session) acquireAll(ctx context.Context, names []string, try bool) (*Locks, error) {
-	g, err := goalOfAll(names, try)
-	if err != nil {
-		return nil, err
-	}
-	held, err := s.acquire(ctx, g)
-	if err != nil {
-		return nil, err
-	}
-	return &Locks{holding: held, names: g.names, kvs: map[string]*kv.KV{}}, nil
-}
-
-func goalOfAll(names []string, try bool) (goal, error) {
+func acquireAll(ctx context.Context, by acquirer, names []string, try bool) (*Locks, error) {
 	sorted := slices.Compact(slices.Sorted(slices.Values(names)))
 	if len(sorted) == 0 || len(sorted) > MaxLocks {
-		return goal{}, fmt.Errorf("lock %d names together: want 1 to %d", len(sorted), MaxLocks)
+		return nil, fmt.Errorf("lock %d names together: want 1 to %d", len(sorted), MaxLocks)
 	}
-	return goal{names: sorted, try: try}, nil
+	held, err := by.acquire(ctx, goal{names: sorted, try: try})
+	if err != nil {
+		return nil, err
+	}
+	return &Locks{holding: held, names: sorted, kvs: map[string]*kv.KV{}}, nil
 }
 
 // Names are the locks that are held, sorted.

@@ -3,6 +3,8 @@ package client_test
 import (
 	"context"
 	"errors"
+	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -210,6 +212,22 @@ func revoke(t testing.TB, etcd *clientv3.Client, s *client.Session) {
 	if _, err := etcd.Revoke(context.Background(), clientv3.LeaseID(s.Lease())); err != nil {
 		t.Errorf("revoke lease: %v", err)
 	}
+}
+
+// section is what a lock alone guards: one goroutine at a time is inside.
+type section struct{ inside, passed atomic.Int64 }
+
+// pass goes through it; the caller holds the lock.
+func (s *section) pass(t testing.TB) {
+	t.Helper()
+	if n := s.inside.Add(1); n != 1 {
+		t.Errorf("%d goroutines hold the lock at the same time, want one", n)
+	}
+	for range 10 {
+		runtime.Gosched()
+	}
+	s.passed.Add(1)
+	s.inside.Add(-1)
 }
 
 // mustBe checks an error's kind.

@@ -11,9 +11,9 @@ const MaxLimit = 10_000
 // Semaphore lets a limited number of claims hold at once. Its permits do not
 // exclude each other, so they have no tokens and protect nothing behind a fence.
 type Semaphore struct {
-	sessionFor func(context.Context, goal) (*Session, error)
-	name       string
-	limit      int
+	by    acquirer
+	name  string
+	limit int
 }
 
 // Permit is one of a semaphore's permits.
@@ -22,13 +22,12 @@ type Permit struct{ *holding }
 // Semaphore returns the semaphore of a name. The limit is set by whoever acquires
 // first; with another one Acquire fails. It sends no request.
 func (c *Client) Semaphore(name string, limit int) *Semaphore {
-	return &Semaphore{sessionFor: c.sessionFor, name: name, limit: limit}
+	return &Semaphore{by: c, name: name, limit: limit}
 }
 
 // Semaphore is [Client.Semaphore] through this session.
 func (s *Session) Semaphore(name string, limit int) *Semaphore {
-	through := func(context.Context, goal) (*Session, error) { return s, nil }
-	return &Semaphore{sessionFor: through, name: name, limit: limit}
+	return &Semaphore{by: s, name: name, limit: limit}
 }
 
 // Acquire waits for a permit as long as ctx allows, first come, first served.
@@ -42,12 +41,7 @@ func (s *Semaphore) acquire(ctx context.Context, try bool) (*Permit, error) {
 	if s.limit < 1 || s.limit > MaxLimit {
 		return nil, fmt.Errorf("semaphore %q: limit %d: want 1 to %d", s.name, s.limit, MaxLimit)
 	}
-	g := goal{names: []string{s.name}, kind: permit, limit: s.limit, try: try}
-	session, err := s.sessionFor(ctx, g)
-	if err != nil {
-		return nil, err
-	}
-	held, err := session.acquire(ctx, g)
+	held, err := s.by.acquire(ctx, goal{names: []string{s.name}, kind: permit, limit: s.limit, try: try})
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -61,15 +62,12 @@ func (c *Client) NewSession(ctx context.Context, ttl time.Duration) (*Session, e
 	if err := checkTTL(ttl); err != nil {
 		return nil, err
 	}
-	leave, err := c.enter()
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(c.ctx, cancel)() // Close ends the attempt
-	return c.openSession(ctx, ttl)
+	var s *Session
+	err := c.during(ctx, func(ctx context.Context) (err error) {
+		s, err = c.openSession(ctx, ttl)
+		return err
+	})
+	return s, err
 }
 
 func checkTTL(ttl time.Duration) error {
@@ -88,10 +86,10 @@ func (c *Client) openSession(ctx context.Context, ttl time.Duration) (*Session, 
 	s := &Session{client: c, etcd: c.etcd, space: c.space, lease: lease.ID, held: map[*holding]struct{}{}}
 	s.log = c.log.With(zap.String("session", fmt.Sprintf("%x", int64(lease.ID))))
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
-	s.sweep.session = s
+	s.sweep.session, s.sweep.added = s, make(chan struct{}, 1)
 	s.life = newLifeline(c.clock, s, sent, time.Duration(lease.TTL)*time.Second, s.lost)
+	c.remember(s) // before it can end
 	s.work.Go(s.life.run)
-	c.remember(s)
 	return s, nil
 }
 
@@ -135,15 +133,19 @@ func (s *Session) lost(cause error) {
 	held := s.held
 	s.held = nil
 	s.mu.Unlock()
-	ofLocks := cause
-	if errors.Is(cause, ErrClosed) {
-		ofLocks = fmt.Errorf("%w: given back, since its session was closed: %w", ErrNotHeld, ErrClosed)
-	}
 	for h := range held {
-		h.lose(ofLocks)
+		h.lose(ofLocks(cause))
 	}
 	s.cancel(cause)
 	s.client.forget(s)
+}
+
+// ofLocks is what the end of a session means for its locks; nil if it has not ended.
+func ofLocks(cause error) error {
+	if errors.Is(cause, ErrClosed) {
+		return fmt.Errorf("%w: given back, since its session was closed: %w", ErrNotHeld, ErrClosed)
+	}
+	return cause
 }
 
 // keep registers a lock that has been granted, unless the session has ended.
@@ -201,16 +203,34 @@ func (s *Session) Err() error { return s.life.check() }
 func (s *Session) Close() error {
 	s.mu.Lock()
 	s.closed = true
+	var places []place
+	for h := range s.held {
+		places = append(places, h.places...)
+	}
 	s.mu.Unlock()
 	s.life.end(fmt.Errorf("session: %w", ErrClosed))
 	s.work.Wait()
-	return s.revoke()
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	s.giveClaimsBack(ctx, places)
+	return s.revoke(ctx)
+}
+
+// giveClaimsBack removes what is held, so that those who watch a lock see it
+// released: the end of the lease, which comes next, looks like a loss. It takes no
+// more than half of the time.
+func (s *Session) giveClaimsBack(ctx context.Context, places []place) {
+	ctx, cancel := context.WithTimeout(ctx, closeTime/2)
+	defer cancel()
+	for batch := range slices.Chunk(places, MaxLocks) {
+		if _, err := s.remove(ctx, batch, false); err != nil {
+			return
+		}
+	}
 }
 
 // revoke gives the lease back, and every claim with it.
-func (s *Session) revoke() error {
-	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
-	defer cancel()
+func (s *Session) revoke(ctx context.Context) error {
 	_, err := s.etcd.Revoke(ctx, s.lease)
 	if err == nil || errors.Is(err, rpctypes.ErrLeaseNotFound) {
 		return nil

@@ -85,6 +85,7 @@ func staysHeld(t *testing.T, l *client.Lock, d time.Duration) {
 }
 
 func TestLostSessionIsReplaced(t *testing.T) {
+	t.Parallel()
 	cluster := oneMember(t)
 	etcd := cluster.Client(t)
 	c := member(t, cluster, "a")
@@ -259,9 +260,8 @@ func TestLockSurvivesAMemberThatHangs(t *testing.T) {
 	}
 	s := session(t, connect(t, client.Config{Endpoints: endpoints}), 2*time.Second)
 	l := hold(t, s, "orders")
-	staysHeld(t, l, time.Second)
 	proxies[0].Stall()
-	staysHeld(t, l, 4*s.TTL())
+	staysHeld(t, l, 3*s.TTL()+time.Second)
 	unlock(t, l)
 	unlock(t, hold(t, s, "orders"))
 }

@@ -21,39 +21,27 @@ type SharedLock struct {
 // allows. Exclusive claims that come later wait for it; shared ones that come
 // after those wait for them. Errors as for [Client.Lock].
 func (c *Client) LockShared(ctx context.Context, name string) (*SharedLock, error) {
-	s, err := c.sessionFor(ctx, sharedGoal(name, false))
-	if err != nil {
-		return nil, err
-	}
-	return s.LockShared(ctx, name)
+	return acquireShared(ctx, c, name, false)
 }
 
 // TryLockShared takes the lock if no exclusive claim stands in its queue. Errors
 // as for [Client.TryLock].
 func (c *Client) TryLockShared(ctx context.Context, name string) (*SharedLock, error) {
-	s, err := c.sessionFor(ctx, sharedGoal(name, true))
-	if err != nil {
-		return nil, err
-	}
-	return s.TryLockShared(ctx, name)
+	return acquireShared(ctx, c, name, true)
 }
 
 // LockShared is [Client.LockShared] through this session.
 func (s *Session) LockShared(ctx context.Context, name string) (*SharedLock, error) {
-	return s.acquireShared(ctx, sharedGoal(name, false))
+	return acquireShared(ctx, s, name, false)
 }
 
 // TryLockShared is [Client.TryLockShared] through this session.
 func (s *Session) TryLockShared(ctx context.Context, name string) (*SharedLock, error) {
-	return s.acquireShared(ctx, sharedGoal(name, true))
+	return acquireShared(ctx, s, name, true)
 }
 
-func sharedGoal(name string, try bool) goal {
-	return goal{names: []string{name}, kind: shared, try: try}
-}
-
-func (s *Session) acquireShared(ctx context.Context, g goal) (*SharedLock, error) {
-	held, err := s.acquire(ctx, g)
+func acquireShared(ctx context.Context, by acquirer, name string, try bool) (*SharedLock, error) {
+	held, err := by.acquire(ctx, goal{names: []string{name}, kind: shared, try: try})
 	if err != nil {
 		return nil, err
 	}

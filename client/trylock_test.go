@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
+
 	"github.com/fencelock/fencelock/client"
 	"github.com/fencelock/fencelock/fencing"
 )
@@ -57,7 +59,7 @@ func TestRefusedTryWritesNothing(t *testing.T) {
 	b := member(t, cluster, "b")
 	waiting := waitFor(t, etcd, member(t, cluster, "c"), "orders", 2)
 	unlock(t, hold(t, b, "other")) // B's session is there
-	before := revision(t, etcd)
+	before, entries := revision(t, etcd), raftIndex(t, etcd)
 	for range 20 {
 		_, err := b.TryLock(t.Context(), "orders")
 		lockedError(t, "TryLock", err, "a", held.Token())
@@ -65,8 +67,21 @@ func TestRefusedTryWritesNothing(t *testing.T) {
 	if got := revision(t, etcd); got != before {
 		t.Errorf("refused tries moved the revision from %d to %d, want no write", before, got)
 	}
+	if got := raftIndex(t, etcd); got != entries {
+		t.Errorf("refused tries made %d entries in the Raft log, want none: they would cost every member a transaction", got-entries)
+	}
 	unlock(t, held)
 	unlock(t, granted(t, waiting))
+}
+
+// raftIndex counts the entries of the Raft log.
+func raftIndex(t *testing.T, etcd *clientv3.Client) uint64 {
+	t.Helper()
+	status, err := etcd.Status(t.Context(), etcd.Endpoints()[0])
+	if err != nil {
+		t.Fatalf("status: %v", err)
+	}
+	return status.RaftIndex
 }
 
 func TestOneOfTwentyRacersWins(t *testing.T) {

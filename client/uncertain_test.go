@@ -138,8 +138,27 @@ func TestEnqueueWithoutAnAnswerIsReplaced(t *testing.T) {
 	}
 }
 
+// However long ago the last one was, an orphan does not stand in the queue for long.
+func TestOrphanIsRemovedSoon(t *testing.T) {
+	t.Parallel()
+	f := newFaulty(t, 3*time.Second)
+	f.faults.set(1, claimPut("orders"), loseReply)
+	unlock(t, hold(t, f, "orders"))
+	rounds := f.faults.set(6, claimRead("orders"), pass)
+	for range 6 { // by now the sweeper rests for up to 2 s
+		receive(t, rounds.Taken, "a look of the sweeper")
+	}
+	f.faults.set(1, claimPut("orders"), loseReply)
+	start := time.Now()
+	unlock(t, hold(t, f, "orders"))
+	if took := time.Since(start); took > time.Second {
+		t.Errorf("Lock took %v behind an orphan of its own session, want some 50 ms", took)
+	}
+}
+
 // No answer at all: the caller is told so, and nothing is left in the end.
 func TestEnqueuesWithoutAnyAnswerLeaveNothing(t *testing.T) {
+	t.Parallel()
 	for how, acquire := range acquirers {
 		t.Run(how, func(t *testing.T) {
 			f := newFaulty(t, 600*time.Millisecond)
@@ -154,9 +173,8 @@ func TestEnqueuesWithoutAnyAnswerLeaveNothing(t *testing.T) {
 	}
 }
 
-// Another client's try is not disturbed either: it sees the orphan only until its
-// owner's sweeper comes by.
-func TestOrphanIsRemovedForOthers(t *testing.T) {
+// The caller has left, and the request lands after that.
+func TestEnqueueOfACancelledLockThatLandsLateIsRemoved(t *testing.T) {
 	f := newFaulty(t, 600*time.Millisecond)
 	late := f.faults.set(1, claimPut("orders"), swallow)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -164,14 +182,16 @@ func TestOrphanIsRemovedForOthers(t *testing.T) {
 	request := receive(t, late.Taken, "the enqueue")
 	cancel()
 	mustBe(t, "Lock", receive(t, waiting, "the cancelled Lock").err, context.Canceled)
-	// The attempt ends within 200 ms; only then can the request be late.
-	eventually(t, limit, "a late claim is removed", func() bool {
-		land(t, f.etcd, request)
-		return len(queueOf(t, f.etcd, "orders")) == 0
-	})
+	receive(t, late.Done, "the end of the enqueue")
+	if !land(t, f.etcd, request) {
+		t.Fatal("the late enqueue put nothing")
+	}
+	awaitQueue(t, f.etcd, "orders", 0)
+	f.neverAgain(t, "orders", putKey(request, "orders"))
 }
 
 func TestUnlockWithoutAnAnswer(t *testing.T) {
+	t.Parallel()
 	t.Run("once", func(t *testing.T) {
 		f := newFaulty(t, 3*time.Second)
 		l := hold(t, f, "orders")
@@ -203,6 +223,7 @@ func TestUnlockWithoutAnAnswer(t *testing.T) {
 
 // Unlock times out, the network heals, renewals go on: the claim still goes away.
 func TestUnlockThatNeverArrivedIsMadeUpFor(t *testing.T) {
+	t.Parallel()
 	f := newFaulty(t, 600*time.Millisecond)
 	l := hold(t, f, "orders")
 	f.faults.set(-1, claimDelete("orders"), swallow)
@@ -256,6 +277,7 @@ func TestLateDeleteLeavesTheNewerLock(t *testing.T) {
 
 // The same on a real link that holds requests back and delivers them later.
 func TestRequestsHeldByTheNetworkLeaveNothing(t *testing.T) {
+	t.Parallel()
 	cluster := oneMember(t)
 	etcd := cluster.Client(t)
 	proxy := netfault.New(t, cluster.Endpoint(0))

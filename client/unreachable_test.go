@@ -26,7 +26,8 @@ func unreachable(t *testing.T, what string, err error, took, bound time.Duration
 }
 
 func TestNoClusterReachable(t *testing.T) {
-	const timeout = time.Second
+	t.Parallel()
+	const timeout = 500 * time.Millisecond
 	hole := netfault.New(t, "127.0.0.1:1")
 	hole.Stall()
 	for how, endpoints := range map[string][]string{

@@ -33,6 +33,7 @@ func TestTimeOutNamesTheHolder(t *testing.T) {
 
 // However often the lock changes hands, a wait lasts as long as it was allowed to.
 func TestTimeOutIsWaitedOutUnderChurn(t *testing.T) {
+	t.Parallel()
 	cluster := oneMember(t)
 	etcd := cluster.Client(t)
 	held := hold(t, member(t, cluster, "holder"), "orders")
@@ -145,6 +146,7 @@ func TestGrantAfterTheDeadlineIsLost(t *testing.T) {
 }
 
 func TestWaitSurvivesCompaction(t *testing.T) {
+	t.Parallel()
 	cluster := oneMember(t)
 	etcd := cluster.Client(t)
 	held := hold(t, member(t, cluster, "holder"), "orders")
