@@ -131,6 +131,7 @@ type acquisition struct {
 
 	mu        sync.Mutex
 	abandoned bool   // the caller has left: what is granted now is given back
+	outOfTime bool   // it has left at its deadline, and wants to know who holds the lock
 	granted   bool   // a handle is on its way to the caller: it is too late to leave
 	holder    *Claim // who stood in the way when last seen
 	failed    error  // why the wait cannot succeed any more
@@ -148,6 +149,7 @@ func (a *acquisition) abandon(ctx context.Context) (*holding, error) {
 	a.mu.Lock()
 	a.abandoned = !a.granted
 	abandoned := a.abandoned
+	a.outOfTime = errors.Is(ctx.Err(), context.DeadlineExceeded)
 	a.mu.Unlock()
 	if !abandoned {
 		<-a.done
@@ -230,9 +232,19 @@ func (a *acquisition) grant(places []place, now []standing) (*holding, error) {
 	return h, nil
 }
 
-// leave takes the claims out of their queues, and learns who holds the lock.
+// leave takes the claims out of their queues, unless the next goroutine in line
+// can use them, and learns who holds the lock.
 func (a *acquisition) leave(places []place) {
-	if done, err := a.session.giveUp(places, true); err == nil {
+	a.mu.Lock()
+	left, ask := a.abandoned && a.failed == nil, a.outOfTime
+	a.mu.Unlock()
+	if left && a.turn.passClaim(entered{place: places[0], labels: a.goal.labels}) {
+		if ask {
+			a.saw(a.session.holderNow(places[0].lock))
+		}
+		return
+	}
+	if done, err := a.session.giveUp(places, ask); err == nil {
 		a.saw(done.oldest)
 	}
 	a.turn.pass()

@@ -39,8 +39,9 @@ type ticket struct {
 
 // entered is a claim that stands in the cluster's queue.
 type entered struct {
-	place place
-	now   standing
+	place  place
+	now    standing
+	labels map[string]string // that were asked for it
 }
 
 // turn is the right to have a claim, among the goroutines of a session that want
@@ -68,7 +69,7 @@ func (l *lines) await(ctx context.Context, s *Session, g goal, value string) (*t
 	}
 	select {
 	case t.entered = <-mine.ready:
-		return t, nil
+		return t, s.Err() // with the session the line has ended
 	case <-s.ctx.Done():
 		return nil, s.Err()
 	case <-ctx.Done():
@@ -122,15 +123,36 @@ func (t *turn) next() *ticket {
 	l := &t.session.lines
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if !t.passed && len(l.of[t.lock]) == 0 {
+		t.passed = true
+		delete(l.of, t.lock)
+	}
+	return l.take(t)
+}
+
+// nextLike is next if a claim with these labels would do for whoever is first in
+// line. Else it changes nothing and returns nil.
+func (t *turn) nextLike(labels map[string]string) *ticket {
+	if t.session == nil {
+		return nil
+	}
+	l := &t.session.lines
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if first := l.of[t.lock]; len(first) == 0 || !maps.Equal(first[0].goal.labels, labels) {
+		return nil
+	}
+	return l.take(t)
+}
+
+// take takes the first ticket out of the line, for a turn that has not been
+// passed. The caller holds mu.
+func (l *lines) take(t *turn) *ticket {
 	if t.passed {
 		return nil
 	}
 	t.passed = true
 	waiting := l.of[t.lock]
-	if len(waiting) == 0 {
-		delete(l.of, t.lock)
-		return nil
-	}
 	l.of[t.lock] = waiting[1:]
 	return waiting[0]
 }
@@ -142,53 +164,52 @@ func (t *turn) pass() {
 	}
 }
 
-// passClaim gives the turn to the next goroutine, with a claim that has not been
-// granted. It reports false if nobody takes the claim, which must be given up then.
-func (t *turn) passClaim(g goal, e entered) bool {
-	next := t.next()
-	switch {
-	case next == nil:
+// passClaim gives the turn to the next goroutine, with a claim for which nobody has
+// a handle. It reports false, and changes nothing, if there is none to take it.
+func (t *turn) passClaim(e entered) bool {
+	next := t.nextLike(e.labels)
+	if next == nil {
 		return false
-	case maps.Equal(next.goal.labels, g.labels):
-		next.ready <- &e
-		return true
 	}
-	next.ready <- nil
-	return false
+	e.now.unsure = true // it was looked at some time ago
+	next.ready <- &e
+	return true
 }
 
 // decline is for a turn that came when its goroutine had left.
 func (t *turn) decline() {
-	if t.entered == nil {
-		t.pass()
-	} else if next := t.next(); next != nil {
-		next.ready <- t.entered
-	} else {
+	if t.entered != nil {
+		if t.passClaim(*t.entered) {
+			return
+		}
 		_, _ = t.session.giveUp([]place{t.entered.place}, false) // else the sweeper has it
 	}
+	t.pass()
 }
 
 // handOver ends a claim, and puts one for the goroutine whose turn is next.
 func (s *Session) handOver(old place, next *ticket) (release, error) {
-	ctx, cancel := outcome.Bound(context.Background(), s.client.config.DialTimeout)
+	ctx, cancel := s.boundRelease()
 	defer cancel()
-	defer context.AfterFunc(s.ctx, cancel)()
 	p := s.newPlace(old.lock, exclusive, 0)
-	now, done, err := s.replace(ctx, old, &p, next.value)
+	attempt, cancelAttempt := outcome.ThirdOf(ctx)
+	now, done, err := s.replace(attempt, old, &p, next.value)
+	cancelAttempt()
 	switch {
 	case done:
 		s.slots.giveBack(old.queue, old.slot, true)
-		next.ready <- &entered{place: p, now: now}
+		next.ready <- &entered{place: p, now: now, labels: next.goal.labels}
 		return release{mine: true, certain: true}, nil
 	case err == nil: // answered: neither claim is there
 		s.slots.giveBack(old.queue, old.slot, true)
 		s.slots.giveBack(p.queue, p.slot, true)
 		next.ready <- nil
 		return release{certain: true}, nil
+	case !outcome.Certain(err):
+		err = errUncertain
 	}
-	s.forsake([]place{p}, errUncertain)
-	released, err := s.giveUp([]place{old}, false)
-	released.mine = true // the request without an answer may have removed it
+	s.forsake([]place{p}, err)
+	released, err := s.takeBack(ctx, []place{old}, false, !errors.Is(err, errUncertain))
 	next.ready <- nil
 	return released, err
 }
@@ -199,14 +220,22 @@ func (s *Session) tooLate(ctx context.Context, lock string) error {
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return ctx.Err()
 	}
-	short, cancel := context.WithTimeout(s.ctx, abandonTime)
-	defer cancel()
 	locked := &LockedError{name: lock}
-	p := place{lock: lock, queue: s.space.Queue(lock)}
-	if resp, err := s.etcd.Do(short, p.oldest()); err == nil {
-		if c := p.claimOf(resp.Get().Kvs); c != nil {
-			locked.Holder = *c
-		}
+	if holder := s.holderNow(lock); holder != nil {
+		locked.Holder = *holder
 	}
 	return fmt.Errorf("%w; gave up waiting: %w", locked, ctx.Err())
+}
+
+// holderNow reads who holds a lock, for a caller who must not wait for it: nil if
+// nobody does, or if there is no answer at once.
+func (s *Session) holderNow(lock string) *Claim {
+	ctx, cancel := context.WithTimeout(s.ctx, abandonTime)
+	defer cancel()
+	p := place{lock: lock, queue: s.space.Queue(lock)}
+	resp, err := s.etcd.Do(ctx, p.oldest())
+	if err != nil {
+		return nil
+	}
+	return p.claimOf(resp.Get().Kvs)
 }

@@ -19,8 +19,9 @@ type release struct {
 // remove deletes each claim that still is the one of its token, and repeats that
 // until it is answered or ctx ends. With ask it also reads who holds the first
 // lock then: not without need, since every member has to sort the queue for that.
-func (s *Session) remove(ctx context.Context, places []place, ask bool) (release, error) {
-	done := release{certain: true}
+// certain says that no request before this one may have deleted them.
+func (s *Session) remove(ctx context.Context, places []place, ask, certain bool) (release, error) {
+	done := release{certain: certain}
 	err := outcome.Retry(ctx, func(ctx context.Context) error {
 		resp, err := s.removal(ctx, places, ask).Commit()
 		if err != nil {
@@ -68,14 +69,28 @@ func allSucceeded(resp *clientv3.TxnResponse, n int) bool {
 	return true
 }
 
-// giveUp removes claims, in its own bounded time. What could not be removed is
-// left to the sweeper; a claim's number is used again only if its key is certainly
-// gone.
-func (s *Session) giveUp(places []place, ask bool) (release, error) {
+// boundRelease is the time that a release has: not the caller's, and no more than
+// the lease, whose end takes the claims along.
+func (s *Session) boundRelease() (context.Context, context.CancelFunc) {
 	ctx, cancel := outcome.Bound(context.Background(), s.client.config.DialTimeout)
+	stop := context.AfterFunc(s.ctx, cancel)
+	return ctx, func() {
+		stop()
+		cancel()
+	}
+}
+
+// giveUp removes claims, in its own bounded time.
+func (s *Session) giveUp(places []place, ask bool) (release, error) {
+	ctx, cancel := s.boundRelease()
 	defer cancel()
-	defer context.AfterFunc(s.ctx, cancel)() // the lease's end takes the claims along
-	done, err := s.remove(ctx, places, ask)
+	return s.takeBack(ctx, places, ask, true)
+}
+
+// takeBack removes claims. What could not be removed is left to the sweeper; a
+// claim's number is used again only if its key is certainly gone.
+func (s *Session) takeBack(ctx context.Context, places []place, ask, certain bool) (release, error) {
+	done, err := s.remove(ctx, places, ask, certain)
 	for _, p := range places {
 		s.slots.giveBack(p.queue, p.slot, err == nil && done.certain)
 		if err != nil {

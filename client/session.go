@@ -223,7 +223,7 @@ func (s *Session) giveClaimsBack(ctx context.Context, places []place) {
 	ctx, cancel := context.WithTimeout(ctx, closeTime/2)
 	defer cancel()
 	for batch := range slices.Chunk(places, MaxLocks) {
-		if _, err := s.remove(ctx, batch, false); err != nil {
+		if _, err := s.remove(ctx, batch, false, true); err != nil {
 			return
 		}
 	}

@@ -48,7 +48,7 @@ func (a *acquisition) waitForAll(places []place, now []standing) error {
 func (a *acquisition) wait(p place, now standing) (standing, error) {
 	if now.unsure {
 		var err error
-		if now, err = a.look(a.ctx, p, nil, 0); err != nil {
+		if now, err = a.insist(p); err != nil {
 			return now, err
 		}
 	}
@@ -64,6 +64,20 @@ func (a *acquisition) wait(p place, now standing) (standing, error) {
 		now = next
 	}
 	return now, nil
+}
+
+// insist looks at the queue until it gets an answer.
+func (a *acquisition) insist(p place) (standing, error) {
+	for {
+		now, err := a.look(a.ctx, p, nil, 0)
+		if err == nil {
+			return now, nil
+		}
+		if ended := a.ended(); ended != nil {
+			return now, ended
+		}
+		outcome.Pause(a.ctx, watchPause)
+	}
 }
 
 // awaitEnd waits until the claim ahead has ended, and returns who is ahead then.
