@@ -16,6 +16,9 @@ import (
 // the call returns; beyond it the claim is taken back in the background.
 const abandonTime = 250 * time.Millisecond
 
+// shownNames is how many names an error message lists.
+const shownNames = 5
+
 // goal is what an acquisition is after.
 type goal struct {
 	names  []string // one, or several to be held together
@@ -31,6 +34,8 @@ func (g goal) what() string {
 	switch {
 	case g.kind == permit:
 		return fmt.Sprintf("semaphore %q", g.names[0])
+	case len(g.names) > shownNames:
+		return fmt.Sprintf("locks %q and %d more", g.names[:shownNames], len(g.names)-shownNames)
 	case len(g.names) > 1:
 		return fmt.Sprintf("locks %q", g.names)
 	}

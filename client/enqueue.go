@@ -63,10 +63,7 @@ func (s *Session) commitEnqueue(ctx context.Context, places []place, value strin
 	var ifs []clientv3.Cmp
 	var then, otherwise []clientv3.Op
 	for _, p := range places {
-		ifs = append(ifs, p.absent())
-		if since > 0 {
-			ifs = append(ifs, p.nobodyAfter(since))
-		}
+		ifs = append(ifs, p.free(since)...)
 		if len(places) == 1 {
 			then = s.put(p, value)
 		} else { // each name has a transaction of its own in it: a flat one ends at 128 operations
@@ -79,6 +76,19 @@ func (s *Session) commitEnqueue(ctx context.Context, places []place, value strin
 		otherwise = append(otherwise, clientv3.OpGet(s.space.Limit(p.lock)))
 	}
 	return s.etcd.Txn(ctx).If(ifs...).Then(then...).Else(otherwise...).Commit()
+}
+
+// free holds while the claim's key does not exist and, with since > 0, no claim has
+// come after that revision. At since an exclusive try has seen an empty queue, so
+// that one compare says both: etcd takes 128 of them, and a try can have 100 names.
+func (p place) free(since int64) []clientv3.Cmp {
+	switch {
+	case since == 0:
+		return []clientv3.Cmp{p.absent()}
+	case p.kind == exclusive:
+		return []clientv3.Cmp{p.nobodyAfter(since)}
+	}
+	return []clientv3.Cmp{p.absent(), p.nobodyAfter(since)}
 }
 
 // arrived says where a claim stands that has just been put.

@@ -90,5 +90,5 @@ func (l *Locks) KV(name string) *kv.KV {
 
 // Unlock gives all of the locks back, as [Lock.Unlock] does.
 func (l *Locks) Unlock(context.Context) error {
-	return l.release(fmt.Sprintf("unlock %q", l.names))
+	return l.release("unlock " + l.what)
 }
