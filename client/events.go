@@ -12,6 +12,7 @@ import (
 	"github.com/fencelock/fencelock/client/queue"
 	"github.com/fencelock/fencelock/fencing"
 	"github.com/fencelock/fencelock/fencing/keys"
+	"github.com/fencelock/fencelock/fencing/kv/outcome"
 )
 
 // EventKind says what has happened to a claim.
@@ -46,7 +47,7 @@ func (c *Client) Watch(ctx context.Context, prefix string) iter.Seq2[Event, erro
 		}
 		m := mirror{client: c, prefix: prefix, queues: map[string][]Claim{}}
 		if err := m.follow(ctx, func(e Event) bool { return yield(e, nil) }); err != nil {
-			yield(Event{}, fmt.Errorf("watch locks: %w", err))
+			yield(Event{}, fmt.Errorf("watch locks that begin with %q: %w", prefix, err))
 		}
 	}
 }
@@ -80,6 +81,10 @@ func (m *mirror) follow(ctx context.Context, tell func(Event) bool) error {
 			} else if err != nil {
 				return err
 			}
+		case errors.Is(err, rpctypes.ErrPermissionDenied):
+			return err
+		default:
+			outcome.Pause(ctx, watchPause)
 		}
 	}
 }
@@ -91,7 +96,7 @@ func (m *mirror) watchOnce(ctx context.Context, tell func(Event) bool) error {
 	stream := m.client.watchStream.Load()
 	watch := m.client.etcd.Watch(onStream(ctx, stream), m.client.space.Locks(m.prefix), clientv3.WithPrefix(), clientv3.WithRev(m.revision+1))
 	for batch := range watch {
-		if err := batch.Err(); err != nil {
+		if err := whyCancelled(batch); err != nil {
 			m.client.watchStream.CompareAndSwap(stream, stream+1)
 			return err
 		}

@@ -2,10 +2,12 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
@@ -89,6 +91,9 @@ func (a *acquisition) awaitEnd(p place, ahead Claim) (standing, error) {
 		}
 		if ended := a.ended(); ended != nil {
 			return standing{}, ended
+		}
+		if errors.Is(err, rpctypes.ErrPermissionDenied) {
+			return standing{}, outcome.Refused("wait in its queue", err)
 		}
 		a.session.log.Debug("waiting for a lock: watch again", zap.String("lock", p.lock), zap.Error(err))
 		outcome.Pause(a.ctx, watchPause)

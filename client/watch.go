@@ -8,8 +8,11 @@ import (
 	"strconv"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc/metadata"
+
+	"github.com/fencelock/fencelock/fencing/kv/outcome"
 )
 
 // watchTime bounds how long a member may take to confirm a watch. A healthy one
@@ -68,12 +71,21 @@ func confirmed(ctx context.Context, watch clientv3.WatchChan, late <-chan time.T
 		if ok && first.Created && !first.Canceled {
 			return nil
 		}
-		return fmt.Errorf("watch refused: %w", cmp.Or(first.Err(), errWatchClosed))
+		return fmt.Errorf("watch refused: %w", cmp.Or(whyCancelled(first), errWatchClosed))
 	case <-late:
 		return fmt.Errorf("watch not confirmed within %v", watchTime)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// whyCancelled is why a member has ended a watch, nil if it has not. The members
+// give the reason as text; a refusal is known by it.
+func whyCancelled(r clientv3.WatchResponse) error {
+	if r.CancelReason == rpctypes.ErrGRPCPermissionDenied.Error() {
+		return outcome.Refused("watch", rpctypes.ErrPermissionDenied)
+	}
+	return r.Err()
 }
 
 // onStream chooses the gRPC stream for a watch. etcd's client sends all watches
