@@ -11,140 +11,154 @@ import (
 	"github.com/fencelock/fencelock/fencing/keys"
 )
 
-// Request says which lock is wanted, and how.
-type Request struct {
-	Name   string
-	Try    bool              // do not wait: ErrLocked if somebody else holds it
-	Labels map[string]string // shown to people who look at the lock
-	Value  []byte            // carried by the claim for others to read; fixed once it is put
-}
-
 // abandonTime is how long a call whose context has ended waits for its claim to
 // be taken back. Within it a healthy cluster answers, and nothing is left when
 // the call returns; beyond it the claim is taken back in the background.
 const abandonTime = 250 * time.Millisecond
 
-// Lock waits for the lock as long as ctx allows. If it runs out of time, the
-// error is both ErrLocked (a *LockedError that says who holds it) and
-// context.DeadlineExceeded; a cancelled wait leaves no claim behind.
-// Other errors: ErrUnavailable, ErrLost if the session ended while waiting,
-// ErrReentrant, ErrInvalidName, ErrClosed.
-func (c *Client) Lock(ctx context.Context, name string) (*Lock, error) {
-	return c.Acquire(ctx, Request{Name: name})
+// shownNames is how many names an error message lists.
+const shownNames = 5
+
+// goal is what an acquisition is after.
+type goal struct {
+	names  []string // one, or several to be held together
+	kind   kind
+	limit  int  // of a semaphore
+	try    bool // do not wait
+	labels map[string]string
+	value  []byte
 }
 
-// TryLock takes the lock if it is free, and returns ErrLocked (a *LockedError
-// that says who holds it) if it is not. Other errors as for Lock.
-func (c *Client) TryLock(ctx context.Context, name string) (*Lock, error) {
-	return c.Acquire(ctx, Request{Name: name, Try: true})
-}
-
-// Acquire takes a lock as req says, through the client's default session.
-func (c *Client) Acquire(ctx context.Context, req Request) (*Lock, error) {
-	l, err := c.acquire(ctx, req)
-	if errors.Is(err, errNoLease) { // the session had been lost, and nobody knew
-		return c.acquire(ctx, req)
+// what words the goal for an error message.
+func (g goal) what() string {
+	switch {
+	case g.kind == permit:
+		return fmt.Sprintf("semaphore %q", g.names[0])
+	case len(g.names) > shownNames:
+		return fmt.Sprintf("locks %q and %d more", g.names[:shownNames], len(g.names)-shownNames)
+	case len(g.names) > 1:
+		return fmt.Sprintf("locks %q", g.names)
 	}
-	return l, err
+	return fmt.Sprintf("lock %q", g.names[0])
 }
 
-func (c *Client) acquire(ctx context.Context, req Request) (*Lock, error) {
-	if err := check(ctx, req); err != nil {
+// acquirer is a session, or a client that brings its default session.
+type acquirer interface {
+	acquire(context.Context, goal) (*holding, error)
+}
+
+// check refuses what can be refused before any request.
+func (g goal) check(ctx context.Context) error {
+	for _, name := range g.names {
+		if err := keys.CheckName(name); err != nil {
+			return err
+		}
+		if held, ok := fencing.FromContext(ctx, name); ok && g.kind != permit {
+			return fmt.Errorf("lock %q: %w, token %v: pass the handle on, or lock with a context that is not bound to it", name, ErrReentrant, held.Token)
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("%s: %w", g.what(), err)
+	}
+	return nil
+}
+
+// acquire carries out an acquisition, and tells the observer of it.
+func (s *Session) acquire(ctx context.Context, g goal) (*holding, error) {
+	if err := g.check(ctx); err != nil {
 		return nil, err
 	}
-	s, err := c.session(ctx)
+	asked := time.Now()
+	held, err := s.pursue(ctx, g)
+	s.client.config.Observer.Acquired(time.Since(asked), err)
+	return held, err
+}
+
+// acquire carries out an acquisition through the default session. If that had been
+// lost, and nobody knew, there is another one.
+func (c *Client) acquire(ctx context.Context, g goal) (*holding, error) {
+	for {
+		if err := g.check(ctx); err != nil {
+			return nil, err
+		}
+		s, err := c.session(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", g.what(), err)
+		}
+		if held, err := s.acquire(ctx, g); !errors.Is(err, errNoLease) {
+			return held, err
+		}
+	}
+}
+
+// pursue brings an acquisition to its end, or leaves it when ctx ends.
+func (s *Session) pursue(ctx context.Context, g goal) (*holding, error) {
+	value, err := s.valueOf(g)
 	if err != nil {
-		return nil, fmt.Errorf("lock %q: %w", req.Name, err)
+		return nil, fmt.Errorf("%s: describe the claim: %w", g.what(), err)
 	}
-	return s.Acquire(ctx, req)
-}
-
-// Lock is [Client.Lock] through this session.
-func (s *Session) Lock(ctx context.Context, name string) (*Lock, error) {
-	return s.Acquire(ctx, Request{Name: name})
-}
-
-// TryLock is [Client.TryLock] through this session.
-func (s *Session) TryLock(ctx context.Context, name string) (*Lock, error) {
-	return s.Acquire(ctx, Request{Name: name, Try: true})
-}
-
-// Acquire takes a lock as req says, through this session.
-func (s *Session) Acquire(ctx context.Context, req Request) (*Lock, error) {
-	if err := check(ctx, req); err != nil {
-		return nil, err
+	t := &turn{} // belongs to no line
+	if g.queuesLocally() {
+		if t, err = s.lines.await(ctx, s, g, value); err != nil {
+			return nil, fmt.Errorf("%s: %w", g.what(), err)
+		}
 	}
-	value, err := s.valueOf(req)
-	if err != nil {
-		return nil, fmt.Errorf("lock %q: describe the claim: %w", req.Name, err)
-	}
-	a := newAcquisition(s, req, value)
+	a := newAcquisition(s, g, value, t)
 	if err := s.start(a.run); err != nil {
 		a.cancel()
-		return nil, fmt.Errorf("lock %q: %w", req.Name, err)
+		return nil, fmt.Errorf("%s: %w", g.what(), err)
 	}
 	select {
 	case <-a.done:
-		return a.lock, a.err
+		return a.held, a.err
 	case <-ctx.Done():
 		return a.abandon(ctx)
 	}
 }
 
-// check refuses what can be refused before any request.
-func check(ctx context.Context, req Request) error {
-	if err := keys.CheckName(req.Name); err != nil {
-		return err
-	}
-	if held, ok := fencing.FromContext(ctx, req.Name); ok {
-		return fmt.Errorf("lock %q: %w, token %v: pass the *Lock on, or lock with a context that is not bound to it", req.Name, ErrReentrant, held.Token)
-	}
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("lock %q: %w", req.Name, err)
-	}
-	return nil
-}
-
 // acquisition is one attempt to get a lock, on a goroutine of its session: the
-// caller may leave at any moment, and the claim must still be taken back.
+// caller may leave at any moment, and the claims must still be taken back.
 //
-//	enqueue ──▶ wait ──▶ granted ──▶ the caller's Lock
-//	   │          │         │
-//	   └──────────┴─────────┴── abandoned, or lost: the claim is removed
+//	enter ──▶ wait ──▶ granted ──▶ the caller's handle
+//	  │         │         │
+//	  └─────────┴─────────┴── abandoned, or lost: the claims are removed
 type acquisition struct {
 	session *Session
-	req     Request
-	value   string // of the claim
+	goal    goal
+	value   string // of the claims
+	turn    *turn  // in the local queue
 	ctx     context.Context
 	cancel  context.CancelFunc // ends the wait
 
-	done chan struct{} // closed when lock and err are set and the claim, if given up, is gone
-	lock *Lock
+	done chan struct{} // closed when held and err are set and claims that were given up are gone
+	held *holding
 	err  error
 
 	mu        sync.Mutex
 	abandoned bool   // the caller has left: what is granted now is given back
-	granted   bool   // a lock is on its way to the caller: it is too late to leave
+	outOfTime bool   // it has left at its deadline, and wants to know who holds the lock
+	granted   bool   // a handle is on its way to the caller: it is too late to leave
 	holder    *Claim // who stood in the way when last seen
 	failed    error  // why the wait cannot succeed any more
 }
 
-func newAcquisition(s *Session, req Request, value string) *acquisition {
-	a := &acquisition{session: s, req: req, value: value, done: make(chan struct{})}
+func newAcquisition(s *Session, g goal, value string, t *turn) *acquisition {
+	a := &acquisition{session: s, goal: g, value: value, turn: t, done: make(chan struct{})}
 	a.ctx, a.cancel = context.WithCancel(s.ctx)
 	return a
 }
 
 // abandon is the caller leaving since its ctx has ended. If the lock was granted
 // first, the caller gets it after all.
-func (a *acquisition) abandon(ctx context.Context) (*Lock, error) {
+func (a *acquisition) abandon(ctx context.Context) (*holding, error) {
 	a.mu.Lock()
 	a.abandoned = !a.granted
 	abandoned := a.abandoned
+	a.outOfTime = errors.Is(ctx.Err(), context.DeadlineExceeded)
 	a.mu.Unlock()
 	if !abandoned {
 		<-a.done
-		return a.lock, a.err
+		return a.held, a.err
 	}
 	a.cancel()
 	timer := time.NewTimer(abandonTime)
@@ -161,12 +175,12 @@ func (a *acquisition) whyNot(ctx context.Context) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return fmt.Errorf("lock %q: %w", a.req.Name, ctx.Err())
+		return fmt.Errorf("%s: %w", a.goal.what(), ctx.Err())
 	}
 	if a.holder == nil {
-		return fmt.Errorf("lock %q: %w: no answer from %v in time: %w", a.req.Name, ErrUnavailable, a.session.etcd.Endpoints(), ctx.Err())
+		return fmt.Errorf("%s: %w: no answer from %v in time: %w", a.goal.what(), ErrUnavailable, a.session.etcd.Endpoints(), ctx.Err())
 	}
-	return fmt.Errorf("%w; gave up waiting: %w", &LockedError{Holder: *a.holder, name: a.req.Name}, ctx.Err())
+	return fmt.Errorf("%w; gave up waiting: %w", &LockedError{Holder: *a.holder, name: a.holder.Lock}, ctx.Err())
 }
 
 // saw remembers who stands in the way, for whyNot.
@@ -182,32 +196,33 @@ func (a *acquisition) saw(c *Claim) {
 func (a *acquisition) run() {
 	defer close(a.done)
 	defer a.cancel()
-	p, now, err := a.enter()
+	places, now, err := a.enter()
 	if err != nil {
 		a.err = a.word(err)
+		a.turn.pass()
 		return
 	}
-	if now, err = a.wait(p, now); err == nil {
-		a.lock, err = a.grant(p, now)
+	if err = a.waitForAll(places, now); err == nil {
+		a.held, err = a.grant(places, now)
 	}
 	if err != nil {
 		a.err = a.word(err)
-		a.leave(p)
+		a.leave(places)
 	}
 }
 
-// word puts the lock's name before an error that does not bear it.
+// word puts the goal before an error that does not name it.
 func (a *acquisition) word(err error) error {
 	if locked := (*LockedError)(nil); errors.As(err, &locked) {
 		return err
 	}
-	return fmt.Errorf("lock %q: %w", a.req.Name, err)
+	return fmt.Errorf("%s: %w", a.goal.what(), err)
 }
 
-// grant makes the lock, unless the caller has left or the session has ended.
-func (a *acquisition) grant(p place, now standing) (*Lock, error) {
-	lock := newLock(a.session, p, now.fence)
-	if err := a.session.keep(lock); err != nil {
+// grant makes the handle, unless the caller has left or the session has ended.
+func (a *acquisition) grant(places []place, now []standing) (*holding, error) {
+	h := newHolding(a.session, a.goal.what(), places, now, a.turn)
+	if err := a.session.keep(h); err != nil {
 		return nil, err
 	}
 	a.mu.Lock()
@@ -215,17 +230,27 @@ func (a *acquisition) grant(p place, now standing) (*Lock, error) {
 	granted := a.granted
 	a.mu.Unlock()
 	if !granted {
-		a.session.drop(lock)
+		a.session.drop(h)
 		return nil, context.Canceled
 	}
-	lock.guardLater()
-	return lock, nil
+	h.guardLater()
+	return h, nil
 }
 
-// leave takes the claim out of the queue, and learns who holds the lock.
-func (a *acquisition) leave(p place) {
-	done, err := a.session.giveUp(p)
-	if err == nil {
+// leave takes the claims out of their queues, unless the next goroutine in line
+// can use them, and learns who holds the lock.
+func (a *acquisition) leave(places []place) {
+	a.mu.Lock()
+	left, ask := a.abandoned && a.failed == nil, a.outOfTime
+	a.mu.Unlock()
+	if left && a.turn.passClaim(entered{place: places[0], labels: a.goal.labels}) {
+		if ask {
+			a.saw(a.session.holderNow(places[0].lock))
+		}
+		return
+	}
+	if done, err := a.session.giveUp(places, ask); err == nil {
 		a.saw(done.oldest)
 	}
+	a.turn.pass()
 }

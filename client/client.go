@@ -42,6 +42,7 @@ type Config struct {
 	Password    string
 	DialTimeout time.Duration // how long one request may go without an answer; default DefaultDialTimeout
 	Logger      *zap.Logger   // default: none
+	Observer    Observer      // is told what happens, for metrics; default: nobody
 	// Etcd is a ready client to use instead of Endpoints, TLS and Username; Close
 	// leaves it open. Where proxies stand between it and the members, give it the
 	// dial option outcome.SendOnce, as this package does with its own.
@@ -131,6 +132,9 @@ func (cfg Config) withDefaults() Config {
 		host, _ := os.Hostname()
 		cfg.Owner = fmt.Sprintf("%s:%d", host, os.Getpid())
 	}
+	if cfg.Observer == nil {
+		cfg.Observer = unobserved{}
+	}
 	if cfg.Logger == nil {
 		cfg.Logger = zap.NewNop()
 	}
@@ -175,7 +179,7 @@ func (c *Client) Check(ctx context.Context, seq fencing.Sequencer) error {
 }
 
 func (c *Client) kvConfig() kv.Config {
-	return kv.Config{Namespace: c.config.Namespace, Timeout: c.config.DialTimeout, Background: c.background}
+	return kv.Config{Namespace: c.config.Namespace, Timeout: c.config.DialTimeout, Background: c.background, Refused: c.config.Observer.Refused}
 }
 
 // background runs f in a goroutine that Close ends and waits for.

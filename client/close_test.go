@@ -183,7 +183,7 @@ func TestCloseWithNoServerUpReturns(t *testing.T) {
 			held := hold(t, c, "orders")
 			session(t, c, time.Minute)
 			session(t, c, time.Minute)
-			waiting := waitFor(t, cluster.Client(t), c, "orders", 2)
+			waiting := waitFor(t, cluster.Client(t), session(t, c, time.Minute), "orders", 2)
 			kill(cluster, proxy)
 			start := time.Now()
 			if err := closeWithin(t, c, limit); err == nil {

@@ -44,6 +44,18 @@ var (
 	ErrInvalidName = fencing.ErrInvalidName
 )
 
+// CauseOf sorts losses for metrics: "deadline" if no renewal was answered in time,
+// "lease" if the cluster had ended the lease, "claim" if a claim alone was gone.
+func CauseOf(lost error) string {
+	switch {
+	case errors.Is(lost, errDeadline):
+		return "deadline"
+	case errors.Is(lost, errLeaseGone):
+		return "lease"
+	}
+	return "claim"
+}
+
 // LockedError says who holds the lock. errors.Is reports it as [ErrLocked].
 type LockedError struct {
 	// Holder as it was when last read. Its zero Token means that the lock's

@@ -68,7 +68,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	fmt.Println(l.Err())
-	// Output: lock not held: lock "accounts/42" was unlocked
+	// Output: lock not held: lock "accounts/42" was given back
 }
 
 // Do locks, runs a function and unlocks. A holder that has been overtaken is

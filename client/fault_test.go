@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,6 +22,8 @@ import (
 // faults sits inside a client's connection and mistreats the transactions that it
 // is armed for. It makes certain what a bad network does by chance.
 type faults struct {
+	requests atomic.Int64 // of every kind, but for streams: watches and renewals
+
 	mu    sync.Mutex
 	traps []*trap
 }
@@ -51,6 +54,7 @@ func (f *faults) client(t testing.TB, cluster *clustertest.Cluster) *clientv3.Cl
 
 func (f *faults) intercept(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 	send := func() error { return invoke(ctx, method, req, reply, cc, opts...) }
+	f.requests.Add(1)
 	txn, ok := req.(*pb.TxnRequest)
 	if !ok {
 		return send()

@@ -47,7 +47,7 @@ func (c *Client) Locks(ctx context.Context, prefix string) iter.Seq2[LockInfo, e
 			return
 		}
 		if err := c.eachLock(ctx, prefix, yield); err != nil {
-			yield(LockInfo{}, fmt.Errorf("list locks: %w", err))
+			yield(LockInfo{}, fmt.Errorf("list locks that begin with %q: %w", prefix, err))
 		}
 	}
 }

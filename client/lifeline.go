@@ -27,6 +27,9 @@ const (
 // errLeaseGone is a renewer's answer when the cluster knows no such lease.
 var errLeaseGone = errors.New("the cluster does not know the lease any more: it expired or was revoked")
 
+// errDeadline is why a lifeline ends of which the cluster was not heard in time.
+var errDeadline = errors.New("no renewal was answered before the session's deadline")
+
 // clock measures time from an arbitrary origin, the time in suspend included.
 type clock interface{ now() time.Duration }
 
@@ -158,7 +161,7 @@ func (l *lifeline) check() error {
 	cause, late := l.cause, l.clock.now() >= l.deadline
 	l.mu.Unlock()
 	if cause == nil && late {
-		l.end(fmt.Errorf("%w: no renewal was answered before the session's deadline", ErrLost))
+		l.end(fmt.Errorf("%w: %w", ErrLost, errDeadline))
 		return l.check()
 	}
 	return cause

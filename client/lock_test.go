@@ -156,7 +156,8 @@ func TestWaitersHoldInTheOrderInWhichTheyCame(t *testing.T) {
 	first := hold(t, clients[0], "orders")
 	order := make(chan int, 12)
 	for i := range cap(order) {
-		waiting := waitFor(t, etcd, clients[i%3], "orders", i+2)
+		// Each through a session of its own: those of one session queue locally.
+		waiting := waitFor(t, etcd, session(t, clients[i%3], time.Minute), "orders", i+2)
 		go func() {
 			got := <-waiting
 			order <- i

@@ -77,7 +77,7 @@ func (m *slotModel) giveBack(s *slots, lock string, rng *rand.Rand, burning floa
 func (m *slotModel) checkEnd(t *testing.T, s *slots) {
 	t.Helper()
 	for lock := range m.out {
-		_, remembered := s.locks[lock]
+		_, remembered := s.queues[lock]
 		if want := len(m.burnt[lock]) > 0; remembered != want {
 			t.Errorf("%s: remembered: %t, want %t: it has burnt %d numbers", lock, remembered, want, len(m.burnt[lock]))
 		}

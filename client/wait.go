@@ -2,10 +2,12 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 
@@ -24,14 +26,38 @@ const (
 	rereadSpread = 3 * time.Second
 )
 
+// waitForAll returns when every claim holds. Claims that were put together stand in
+// the same order in all their queues, so nobody waits in a circle; the order in
+// which they are waited for does not matter.
+func (a *acquisition) waitForAll(places []place, now []standing) error {
+	for i := range places {
+		next, err := a.wait(places[i], now[i])
+		if err != nil {
+			return err
+		}
+		now[i] = next
+	}
+	if len(places) > 1 { // the first may have ended while the last was waited for
+		return a.mustAllStand(places)
+	}
+	return nil
+}
+
 // wait returns when the claim holds: nobody stands before it, and it was there
 // when that was seen. It watches two keys, the claim ahead and its own, so that
-// each hand-over wakes one waiter, however many there are.
+// each hand-over wakes one waiter, however many there are. (A semaphore's waiters
+// watch the whole queue: any of its holders may be the next to go.)
 func (a *acquisition) wait(p place, now standing) (standing, error) {
+	if now.unsure {
+		var err error
+		if now, err = a.insist(p); err != nil {
+			return now, err
+		}
+	}
 	for now.ahead != nil {
 		a.saw(now.ahead)
-		if now.ahead.Lease == 0 {
-			return now, &LockedError{Holder: *now.ahead, name: p.lock}
+		if err := mustHaveLease(*now.ahead); err != nil {
+			return now, err
 		}
 		next, err := a.awaitEnd(p, *now.ahead)
 		if err != nil {
@@ -40,6 +66,20 @@ func (a *acquisition) wait(p place, now standing) (standing, error) {
 		now = next
 	}
 	return now, nil
+}
+
+// insist looks at the queue until it gets an answer.
+func (a *acquisition) insist(p place) (standing, error) {
+	for {
+		now, err := a.look(a.ctx, p, nil, 0)
+		if err == nil {
+			return now, nil
+		}
+		if ended := a.ended(); ended != nil {
+			return now, ended
+		}
+		outcome.Pause(a.ctx, watchPause)
+	}
 }
 
 // awaitEnd waits until the claim ahead has ended, and returns who is ahead then.
@@ -52,6 +92,9 @@ func (a *acquisition) awaitEnd(p place, ahead Claim) (standing, error) {
 		if ended := a.ended(); ended != nil {
 			return standing{}, ended
 		}
+		if errors.Is(err, rpctypes.ErrPermissionDenied) {
+			return standing{}, outcome.Refused("wait in its queue", err)
+		}
 		a.session.log.Debug("waiting for a lock: watch again", zap.String("lock", p.lock), zap.Error(err))
 		outcome.Pause(a.ctx, watchPause)
 	}
@@ -62,25 +105,34 @@ func (a *acquisition) awaitEnd(p place, ahead Claim) (standing, error) {
 func (a *acquisition) vigil(p place, ahead Claim) (standing, error) {
 	ctx, cancel := context.WithCancel(a.ctx)
 	defer cancel()
-	ends, err := a.session.client.watchEnds(ctx, ahead.Key, p.key)
+	ends, err := a.session.client.watchEnds(ctx, p.watched(ahead)...)
 	if err != nil {
 		return a.lookAfter(p, ahead, err)
 	}
+	var since int64
 	for { // look first: the end may have come before the watches
-		now, err := a.look(ctx, p, ahead)
-		if err != nil || now.ahead == nil || now.ahead.Token != ahead.Token {
+		now, err := a.look(ctx, p, &ahead, since)
+		if err != nil || now.ahead == nil || now.ahead.Token != ahead.Token && p.kind != permit {
 			return now, err
 		}
-		if err := await(ctx, ends[0], ends[1]); err != nil {
+		if since, err = await(ctx, ends...); err != nil {
 			return a.lookAfter(p, ahead, err)
 		}
 	}
 }
 
+// watched are the keys whose end a waiter must learn of.
+func (p place) watched(ahead Claim) []target {
+	if p.kind == permit {
+		return []target{{key: p.queue, prefix: true}}
+	}
+	return []target{{key: ahead.Key}, {key: p.key}}
+}
+
 // lookAfter reads the queue although no watch could be had: with the members
 // that do answer, the wait may be over.
 func (a *acquisition) lookAfter(p place, ahead Claim, watching error) (standing, error) {
-	now, err := a.look(a.ctx, p, ahead)
+	now, err := a.look(a.ctx, p, &ahead, 0)
 	if err == nil && now.ahead != nil && now.ahead.Token == ahead.Token {
 		return now, watching
 	}
@@ -88,37 +140,68 @@ func (a *acquisition) lookAfter(p place, ahead Claim, watching error) (standing,
 }
 
 // look reads the queue. That the waiter's own claim is gone is an error.
-func (a *acquisition) look(ctx context.Context, p place, ahead Claim) (standing, error) {
+func (a *acquisition) look(ctx context.Context, p place, ahead *Claim, since int64) (standing, error) {
 	ctx, cancel := outcome.Bound(ctx, a.session.client.config.DialTimeout)
 	defer cancel()
-	now, err := a.session.look(ctx, p, ahead)
+	now, err := a.session.look(ctx, p, ahead, since)
 	if err == nil && !now.mine {
-		a.session.life.renewNow() // perhaps the lease is gone, and not the claim alone
-		a.fail(fmt.Errorf("%w: its claim left the queue while it waited: it was broken, or the session's lease ended", ErrLost))
-		err = a.ended()
+		err = a.claimGone()
 	}
 	return now, err
 }
 
-// await returns when one of two watched keys may have ended, or it is time to look
-// again; an error means that the watch is over.
-func await(ctx context.Context, its, mine clientv3.WatchChan) error {
+// claimGone ends the wait of a claim that has left its queue.
+func (a *acquisition) claimGone() error {
+	a.session.life.renewNow() // perhaps the lease is gone, and not the claim alone
+	a.fail(fmt.Errorf("%w: its claim left the queue while it waited: it was broken, or the session's lease ended", ErrLost))
+	return a.ended()
+}
+
+// mustAllStand reads, at one revision, whether every claim is still there.
+func (a *acquisition) mustAllStand(places []place) error {
+	ctx, cancel := outcome.Bound(a.ctx, a.session.client.config.DialTimeout)
+	defer cancel()
+	gone, err := a.session.anyGone(ctx, places)
+	if err != nil {
+		return outcome.OfRead(ctx, "see whether all claims hold", err, a.session.etcd.Endpoints())
+	}
+	if gone {
+		return a.claimGone()
+	}
+	return nil
+}
+
+// await returns when one of one or two watched keys has ended, and at which revision, or
+// with revision 0 when it is time to look again; an error means that the watch is
+// over.
+func await(ctx context.Context, ends ...clientv3.WatchChan) (revision int64, err error) {
 	timer := time.NewTimer(rereadMin + rand.N(rereadSpread))
 	defer timer.Stop()
-	var event clientv3.WatchResponse
-	ok := true
+	var second clientv3.WatchChan
+	if len(ends) > 1 {
+		second = ends[1]
+	}
 	select {
-	case event, ok = <-its:
-	case event, ok = <-mine:
+	case event, ok := <-ends[0]:
+		return endOf(event, ok)
+	case event, ok := <-second:
+		return endOf(event, ok)
 	case <-timer.C:
-		return nil
+		return 0, nil
 	case <-ctx.Done():
-		return ctx.Err()
+		return 0, ctx.Err()
 	}
-	if !ok {
-		return errWatchClosed
+}
+
+// endOf is the revision of what an event of a watch told of.
+func endOf(event clientv3.WatchResponse, open bool) (revision int64, err error) {
+	if !open {
+		return 0, errWatchClosed
 	}
-	return event.Err()
+	for _, e := range event.Events {
+		revision = max(revision, e.Kv.ModRevision)
+	}
+	return revision, event.Err()
 }
 
 // fail ends the wait for a reason of its own.

@@ -8,8 +8,11 @@ import (
 	"strconv"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc/metadata"
+
+	"github.com/fencelock/fencelock/fencing/kv/outcome"
 )
 
 // watchTime bounds how long a member may take to confirm a watch. A healthy one
@@ -24,22 +27,31 @@ const watchStreams = 8
 // errWatchLate is why such a watch was given up.
 var errWatchLate = fmt.Errorf("watch not confirmed within %v", watchTime)
 
-// watchEnds watches for the end of each key, from now on. It returns when a
+var errWatchClosed = errors.New("the watch was closed")
+
+// target is a key to watch, or every key with a prefix.
+type target struct {
+	key    string
+	prefix bool
+	puts   bool // its beginning matters too, not its end alone
+}
+
+// watchEnds watches for the end of each target, from now on. It returns when a
 // member has confirmed the watches: what happened before must be read.
 //
-// The watch starts at "now" and not at a known revision, because etcd serves a
+// A watch starts at "now" and not at a known revision, because etcd serves a
 // watch of the past only every 100 ms. It asks for a leader, so that a member
-// that is cut off ends it; etcd's client does not resume such a watch, and the
+// that is cut off ends it; etcd's client does not resume such a watch, and its
 // channel closes. The watches end with ctx.
-func (c *Client) watchEnds(ctx context.Context, keys ...string) ([]clientv3.WatchChan, error) {
+func (c *Client) watchEnds(ctx context.Context, targets ...target) ([]clientv3.WatchChan, error) {
 	stream := c.watchStream.Load()
 	watching, giveUp := context.WithCancelCause(ctx)
 	timer := time.AfterFunc(watchTime, func() { giveUp(errWatchLate) })
 	defer timer.Stop()
-	watches := make([]clientv3.WatchChan, len(keys))
-	for i, key := range keys {
+	watches := make([]clientv3.WatchChan, len(targets))
+	for i, t := range targets {
 		// Watch itself waits for the member, as long as its context allows.
-		watches[i] = c.etcd.Watch(onStream(watching, stream), key, clientv3.WithCreatedNotify(), clientv3.WithFilterPut())
+		watches[i] = c.etcd.Watch(onStream(watching, stream), t.key, t.options()...)
 		if err := confirmed(watching, watches[i]); err != nil {
 			giveUp(err)
 			if ctx.Err() == nil { // a wait that was cancelled says nothing against the member
@@ -51,6 +63,17 @@ func (c *Client) watchEnds(ctx context.Context, keys ...string) ([]clientv3.Watc
 	return watches, nil
 }
 
+func (t target) options() []clientv3.OpOption {
+	opts := []clientv3.OpOption{clientv3.WithCreatedNotify()}
+	if !t.puts {
+		opts = append(opts, clientv3.WithFilterPut())
+	}
+	if t.prefix {
+		opts = append(opts, clientv3.WithPrefix())
+	}
+	return opts
+}
+
 // confirmed waits until a member has taken up a watch.
 func confirmed(ctx context.Context, watch clientv3.WatchChan) error {
 	select {
@@ -58,13 +81,20 @@ func confirmed(ctx context.Context, watch clientv3.WatchChan) error {
 		if ok && first.Created && !first.Canceled {
 			return nil
 		}
-		return fmt.Errorf("watch refused: %w", cmp.Or(first.Err(), context.Cause(ctx), errWatchClosed))
+		return fmt.Errorf("watch refused: %w", cmp.Or(whyCancelled(first), context.Cause(ctx), errWatchClosed))
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
 
-var errWatchClosed = errors.New("the watch was closed")
+// whyCancelled is why a member has ended a watch, nil if it has not. The members
+// give the reason as text; a refusal is known by it.
+func whyCancelled(r clientv3.WatchResponse) error {
+	if r.CancelReason == rpctypes.ErrGRPCPermissionDenied.Error() {
+		return outcome.Refused("watch", rpctypes.ErrPermissionDenied)
+	}
+	return r.Err()
+}
 
 // onStream chooses the gRPC stream for a watch. etcd's client sends all watches
 // whose contexts have the same metadata over one stream, which stays on one

@@ -5,6 +5,8 @@
 // Under a namespace, "fencelock/" unless set otherwise:
 //
 //	lock/<name>/@/<lease id in lowercase hex>-<n>   one claim in the lock's queue
+//	semaphore/<name>/@/<lease>-<n>                  one claim on a semaphore
+//	semaphore/<name>/limit                          how many may hold it, in decimal
 //	fence/<name>                                    the highest admitted token
 //	kv/<name>/@/<key>                               the user's data behind the fence
 //

@@ -34,6 +34,11 @@ func Shared(oldest fencing.Token) FenceValue { return Claimed(oldest) + sharedMa
 // Closed is the value that shuts out token t and everything below it.
 func Closed(t fencing.Token) FenceValue { return Claimed(t) + closedMark }
 
+// Above is the lowest value that is higher than what the exclusive holder of
+// token t puts: byte order has no room between a value and the same with a zero
+// byte. Nobody ever puts it.
+func Above(t fencing.Token) FenceValue { return Claimed(t) + "\x00" }
+
 // ParseFence reads a fence's value. A value that nobody of this protocol can
 // have written is an error: a fence that cannot be read admits nothing.
 func ParseFence(value string) (FenceValue, error) {

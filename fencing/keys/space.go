@@ -38,8 +38,19 @@ func (s Space) Queue(name string) string { return s.prefix + "lock/" + name + se
 
 // Claim is the key of a session's n-th claim on a lock.
 func (s Space) Claim(name string, lease int64, n int) string {
-	return fmt.Sprintf("%s%x-%d", s.Queue(name), lease, n)
+	return ClaimIn(s.Queue(name), lease, n)
 }
+
+// ClaimIn is the key of a session's n-th claim in a queue, given its prefix.
+func ClaimIn(queue string, lease int64, n int) string {
+	return fmt.Sprintf("%s%x-%d", queue, lease, n)
+}
+
+// Permits is the prefix of every claim on one semaphore.
+func (s Space) Permits(name string) string { return s.prefix + "semaphore/" + name + separator }
+
+// Limit is the key of a semaphore's limit, in decimal.
+func (s Space) Limit(name string) string { return s.prefix + "semaphore/" + name + "/limit" }
 
 // Fence is the key of a guard's fence; its values are [FenceValue].
 func (s Space) Fence(name string) string { return s.prefix + "fence/" + name }

@@ -79,7 +79,7 @@ func (kv *KV) look(ctx context.Context, doing string) (sighting, error) {
 // judge returns the refusal of a sighting, or nil if its claim is alive and the
 // fence does not stand above it.
 func (kv *KV) judge(ctx context.Context, found sighting) error {
-	if found.fence.value > kv.mine() {
+	if found.fence.value >= kv.over {
 		return kv.stale(found.fence)
 	}
 	if found.claim == nil {

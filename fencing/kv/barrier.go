@@ -77,7 +77,7 @@ const (
 func (kv *KV) tryBarrier(ctx context.Context, b *barrier) bool {
 	ctx, cancel := context.WithTimeout(ctx, kv.config.Timeout)
 	defer cancel()
-	key, mine := kv.space.Fence(kv.seq.Lock), kv.mine()
+	key, mine := kv.space.Fence(kv.seq.Lock), kv.mine
 	fence := view{value: mine, revision: b.under}
 	resp, err := kv.etcd.Txn(ctx).If(kv.underFence(fence)...).
 		Then(clientv3.OpPut(key, string(mine))).

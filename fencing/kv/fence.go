@@ -29,11 +29,8 @@ func viewOf(fence *mvccpb.KeyValue) (view, error) {
 	return view{value: value, revision: fence.ModRevision}, nil
 }
 
-// mine is the value by which this handle claims the fence.
-func (kv *KV) mine() keys.FenceValue { return keys.Claimed(kv.seq.Token) }
-
 // claims reports whether an operation under this view has to claim the fence.
-func (kv *KV) claims(fence view) bool { return fence.value < kv.mine() }
+func (kv *KV) claims(fence view) bool { return fence.value < kv.mine }
 
 // learn takes over a newer view of the fence. Revisions only rise, so a late
 // answer cannot set it back.
@@ -88,7 +85,7 @@ func (kv *KV) opening(fence view) []clientv3.Op {
 	if !kv.claims(fence) {
 		return nil
 	}
-	return []clientv3.Op{clientv3.OpPut(kv.space.Fence(kv.seq.Lock), string(kv.mine()))}
+	return []clientv3.Op{clientv3.OpPut(kv.space.Fence(kv.seq.Lock), string(kv.mine))}
 }
 
 // explain finds out why the compares of an operation under fence did not hold.
@@ -98,7 +95,7 @@ func (kv *KV) explain(fence view, resp *clientv3.TxnResponse) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	if now.value > kv.mine() {
+	if now.value >= kv.over {
 		return view{}, kv.stale(now)
 	}
 	if claim := first(resp, 1); claim == nil || claim.CreateRevision != int64(kv.seq.Token) {

@@ -30,6 +30,9 @@ type Config struct {
 	// ends its context when the owner closes. Nil: a goroutine that ends with
 	// the barrier or with the etcd client, whichever comes first.
 	Background func(func(context.Context))
+
+	// Refused is told of every operation that was refused, for metrics; nil: nobody.
+	Refused func(guard string, token fencing.Token, err error)
 }
 
 // Grant is what a client knows of a lock that it holds.
@@ -38,6 +41,7 @@ type Grant struct {
 	Claim     string           // the claim's key
 	Fence     *mvccpb.KeyValue // the guard's fence as read with the grant; nil: there was none
 	Held      func() error     // nil while the lock is held, by the local clock
+	Oldest    fencing.Token    // for a shared lock: the smallest token in the queue when it was granted
 }
 
 // KV reads and writes the records of one guard as the holder of one token. Its
@@ -57,6 +61,9 @@ type KV struct {
 	config  Config
 	held    func() error // nil for a bare sequencer
 
+	mine keys.FenceValue // what this handle puts to claim the fence, if its value is lower
+	over keys.FenceValue // the lowest value of a fence that refuses this handle
+
 	mu      sync.Mutex
 	claim   string   // the claim's key; empty until a bare handle has found it
 	fence   view     // the fence as last seen
@@ -71,7 +78,10 @@ func New(etcd *clientv3.Client, seq fencing.Sequencer, cfg Config) (*KV, error) 
 		return nil, err
 	}
 	place := records{prefix: space.Records(seq.Lock)}
-	return &KV{etcd: etcd, seq: seq, space: space, records: place, config: cfg.withDefaults(etcd)}, nil
+	handle := &KV{etcd: etcd, seq: seq, space: space, records: place, config: cfg.withDefaults(etcd)}
+	handle.mine = keys.Claimed(seq.Token)
+	handle.over = keys.Above(seq.Token)
+	return handle, nil
 }
 
 // Live returns a handle for a lock that this process holds. It sends no request.
@@ -86,6 +96,33 @@ func Live(etcd *clientv3.Client, grant Grant, cfg Config) (*KV, error) {
 	handle.claim, handle.held = grant.Claim, grant.Held
 	return handle, nil
 }
+
+// Reader reads the records of one guard as a shared holder, who must not write.
+// Its methods behave as those of [KV].
+type Reader struct{ kv *KV }
+
+// Shared returns a handle for a shared lock that this process holds. Shared
+// holders do not fence each other: they are admitted until an exclusive holder
+// that came after them claims the fence.
+func Shared(etcd *clientv3.Client, grant Grant, cfg Config) (*Reader, error) {
+	handle, err := Live(etcd, grant, cfg)
+	if err != nil {
+		return nil, err
+	}
+	handle.mine, handle.over = keys.Shared(grant.Oldest), keys.Claimed(grant.Sequencer.Token+1)
+	return &Reader{kv: handle}, nil
+}
+
+// Get reads one record, see [KV.Get].
+func (r *Reader) Get(ctx context.Context, key string) (Record, error) { return r.kv.Get(ctx, key) }
+
+// List reads records by the beginning of their keys, see [KV.List].
+func (r *Reader) List(ctx context.Context, prefix string) ([]Record, error) {
+	return r.kv.List(ctx, prefix)
+}
+
+// Advance claims the fence, see [KV.Advance].
+func (r *Reader) Advance(ctx context.Context) error { return r.kv.Advance(ctx) }
 
 func check(seq fencing.Sequencer, cfg Config) (keys.Space, error) {
 	if cfg.Timeout < 0 {
@@ -109,6 +146,9 @@ func (c Config) withDefaults(etcd *clientv3.Client) Config {
 	}
 	if c.Background == nil {
 		c.Background = func(run func(context.Context)) { go run(etcd.Ctx()) }
+	}
+	if c.Refused == nil {
+		c.Refused = func(string, fencing.Token, error) {}
 	}
 	return c
 }

@@ -2,10 +2,12 @@ package kv
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/fencelock/fencelock/fencing"
 	"github.com/fencelock/fencelock/fencing/kv/outcome"
 )
 
@@ -18,9 +20,18 @@ type request struct {
 	unmet []clientv3.Op  // reads that answer the user if one of ifs does not hold
 }
 
-// run carries out a request under the fence. It returns when the request was
-// applied or refused, or when its fate is unknown.
+// run carries out a request under the fence, and reports it if it is refused.
 func (kv *KV) run(ctx context.Context, req request) (*clientv3.TxnResponse, error) {
+	resp, err := kv.decide(ctx, req)
+	if errors.Is(err, fencing.ErrStale) || errors.Is(err, fencing.ErrNotHeld) || errors.Is(err, fencing.ErrNotIssued) {
+		kv.config.Refused(kv.seq.Lock, kv.seq.Token, err)
+	}
+	return resp, err
+}
+
+// decide returns when the request was applied or refused, or when its fate is
+// unknown.
+func (kv *KV) decide(ctx context.Context, req request) (*clientv3.TxnResponse, error) {
 	req.doing = fmt.Sprintf("%s of %s", req.doing, kv.seq)
 	ctx, cancel := outcome.Bound(ctx, kv.config.Timeout)
 	defer cancel()
@@ -60,7 +71,7 @@ func (kv *KV) ready(ctx context.Context, req request) (view, error) {
 	if claim == "" {
 		return kv.find(ctx, req.doing)
 	}
-	if fence.value > kv.mine() {
+	if fence.value >= kv.over {
 		return view{}, fmt.Errorf("%s: %w", req.doing, kv.stale(fence))
 	}
 	return fence, nil
@@ -98,7 +109,7 @@ func (kv *KV) unanswered(ctx context.Context, fence view, req request, err error
 func (kv *KV) settle(fence view, req request, resp *clientv3.TxnResponse) (done bool, _ error) {
 	if resp.Succeeded {
 		if kv.claims(fence) {
-			kv.learn(view{value: kv.mine(), revision: resp.Header.Revision})
+			kv.learn(view{value: kv.mine, revision: resp.Header.Revision})
 		}
 		resp.Responses = resp.Responses[len(resp.Responses)-len(req.ops):]
 		return true, nil

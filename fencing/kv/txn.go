@@ -122,7 +122,7 @@ func (kv *KV) Txn(ctx context.Context, t Txn) (TxnResult, error) {
 // claimFirst claims the fence unless this handle knows that it has it.
 func (kv *KV) claimFirst(ctx context.Context) error {
 	kv.mu.Lock()
-	claimed := kv.fence.value == kv.mine()
+	claimed := !kv.claims(kv.fence)
 	kv.mu.Unlock()
 	if claimed {
 		return nil

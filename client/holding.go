@@ -1,0 +1,169 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/fencelock/fencelock/fencing"
+	"github.com/fencelock/fencelock/fencing/kv"
+)
+
+// holding is what every handle is made of: one or several claims that hold, and
+// end together.
+type holding struct {
+	session *Session
+	what    string // names what is held, for error messages
+	places  []place
+	grants  []standing      // of each place, as read when it was granted
+	turn    *turn           // in the local line, to be passed when the holding ends
+	since   time.Time       // when it was granted
+	ctx     context.Context // ends with the holding
+	cancel  context.CancelCauseFunc
+
+	mu    sync.Mutex
+	err   error       // why it ended: ErrLost or ErrNotHeld with the reason; nil while it is held
+	guard *time.Timer // starts the watch for an end from outside
+}
+
+func newHolding(s *Session, what string, places []place, now []standing, t *turn) *holding {
+	h := &holding{session: s, what: what, places: places, turn: t, grants: now, since: time.Now()}
+	ctx := context.Background()
+	for _, seq := range h.sequencers() {
+		ctx = fencing.NewContext(ctx, seq)
+	}
+	h.ctx, h.cancel = context.WithCancelCause(ctx)
+	return h
+}
+
+// sequencers are those of the holding: one for each exclusive claim.
+func (h *holding) sequencers() []fencing.Sequencer {
+	var list []fencing.Sequencer
+	for _, p := range h.places {
+		if p.kind == exclusive {
+			list = append(list, fencing.Sequencer{Lock: p.lock, Token: p.token})
+		}
+	}
+	return list
+}
+
+// grant is what the store needs to know of the i-th claim.
+func (h *holding) grant(i int) kv.Grant {
+	p := h.places[i]
+	return kv.Grant{
+		Sequencer: fencing.Sequencer{Lock: p.lock, Token: p.token},
+		Claim:     p.key,
+		Fence:     h.grants[i].fence,
+		Held:      h.Err,
+		Oldest:    h.grants[i].oldest,
+	}
+}
+
+// Context ends when the lock does, with Err as its cause. It carries the
+// sequencer, if the lock has one: see fencing.FromContext.
+func (h *holding) Context() context.Context { return h.ctx }
+
+// Done is closed when the lock has ended, by loss or because it was given back.
+func (h *holding) Done() <-chan struct{} { return h.ctx.Done() }
+
+// Err is nil while the lock is held. Then it is ErrLost, or ErrNotHeld once it was
+// given back, with the reason. It looks at the clock, so it is right at once when
+// a process wakes from a pause; but the process can pause right after it, so only
+// a fence protects a write.
+func (h *holding) Err() error {
+	h.mu.Lock()
+	err := h.err
+	h.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return ofLocks(h.session.Err())
+}
+
+// Deadline is until when the lock may be trusted if no renewal succeeds from now
+// on. It moves with every renewal.
+func (h *holding) Deadline() time.Time { return time.Now().Add(h.session.life.left()) }
+
+// Bind returns a child of ctx that is cancelled, with the lock's Err as its cause,
+// when the lock ends, and that carries its sequencer, if it has one. Call cancel
+// when the work is done.
+func (h *holding) Bind(ctx context.Context) (bound context.Context, cancel context.CancelFunc) {
+	for _, seq := range h.sequencers() {
+		ctx = fencing.NewContext(ctx, seq)
+	}
+	bound, end := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(h.ctx, func() { end(context.Cause(h.ctx)) })
+	return bound, func() {
+		stop()
+		end(nil)
+	}
+}
+
+// release gives the holding back.
+func (h *holding) release(doing string) error {
+	if err := h.session.Err(); err != nil {
+		h.lose(ofLocks(err))
+	}
+	if already := h.end(fmt.Errorf("%w: %s was given back", ErrNotHeld, h.what)); already != nil {
+		return fmt.Errorf("%s: %w", doing, already)
+	}
+	done, err := h.giveBack()
+	switch {
+	case err != nil && errors.Is(h.session.Err(), ErrLost):
+		return h.lostBefore(doing, h.session.Err())
+	case err != nil:
+		return fmt.Errorf("%s: %w: %w; the session goes on trying", doing, ErrUncertain, err)
+	case !done.mine:
+		return h.lostBefore(doing, fmt.Errorf("%w: a claim was gone already: it was broken, or the session's lease ended", ErrLost))
+	}
+	return nil
+}
+
+// giveBack removes the claims, and serves the next goroutine of this process.
+func (h *holding) giveBack() (release, error) {
+	if next := h.turn.next(); next != nil {
+		return h.session.handOver(h.places[0], next)
+	}
+	return h.session.giveUp(h.places, false)
+}
+
+// lostBefore is the answer to a release that came too late.
+func (h *holding) lostBefore(doing string, cause error) error {
+	h.mu.Lock()
+	h.err = cause
+	h.mu.Unlock()
+	h.session.life.renewNow()
+	return fmt.Errorf("%s: %w", doing, cause)
+}
+
+// lose ends the holding without a release, and lets the next goroutine of this
+// process try. Claims that are still there, of several, are given up.
+func (h *holding) lose(cause error) {
+	if h.end(cause) != nil {
+		return
+	}
+	h.turn.pass()
+	if len(h.places) > 1 && h.session.Err() == nil {
+		_ = h.session.start(func() { _, _ = h.session.giveUp(h.places, false) })
+	}
+}
+
+// end ends the holding, for the cause given, and returns nil; or, if it has ended
+// before, what ended it.
+func (h *holding) end(cause error) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.err != nil {
+		return h.err
+	}
+	h.err = cause
+	h.cancel(cause)
+	if h.guard != nil {
+		h.guard.Stop()
+	}
+	h.session.drop(h)
+	h.session.client.config.Observer.Ended(time.Since(h.since), cause)
+	return nil
+}
