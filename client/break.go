@@ -26,6 +26,14 @@ func (c *Client) Break(ctx context.Context, name string, token fencing.Token) er
 		return err
 	}
 	doing := fmt.Sprintf("break %q, token %v", name, token)
+	if !token.Valid() {
+		return fmt.Errorf("%s: %w: tokens are greater than zero", doing, ErrNotHeld)
+	}
+	return c.during(ctx, func(ctx context.Context) error { return c.breakClaim(ctx, doing, name, token) })
+}
+
+// breakClaim finds the claim and deletes it, until nothing has moved in between.
+func (c *Client) breakClaim(ctx context.Context, doing, name string, token fencing.Token) error {
 	ctx, cancel := outcome.Bound(ctx, c.config.DialTimeout)
 	defer cancel()
 	for {
@@ -57,7 +65,7 @@ func (c *Client) findVictim(ctx context.Context, doing, name string, token fenci
 	var resp *clientv3.TxnResponse
 	err := outcome.Retry(ctx, func(ctx context.Context) (err error) {
 		resp, err = c.etcd.Txn(ctx).Then(
-			clientv3.OpGet(p.queue, clientv3.WithPrefix(), clientv3.WithMinModRev(int64(token)), clientv3.WithMaxModRev(int64(token))),
+			clientv3.OpGet(p.queue, clientv3.WithPrefix(), clientv3.WithMinCreateRev(int64(token)), clientv3.WithMaxCreateRev(int64(token))),
 			p.oldest(), clientv3.OpGet(v.fenceKey)).Commit()
 		return err
 	})

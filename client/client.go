@@ -212,10 +212,20 @@ func (c *Client) during(ctx context.Context, request func(context.Context) error
 		return err
 	}
 	defer leave()
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := c.whileOpen(ctx)
 	defer cancel()
-	defer context.AfterFunc(c.ctx, cancel)()
 	return c.orClosed(request(ctx))
+}
+
+// whileOpen returns a child of ctx that Close ends too, for loops whose bodies are
+// the caller's: Close cannot wait for them.
+func (c *Client) whileOpen(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(c.ctx, cancel)
+	return ctx, func() {
+		stop()
+		cancel()
+	}
 }
 
 // orClosed turns an error into ErrClosed if the client was closed meanwhile: then

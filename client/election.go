@@ -41,7 +41,11 @@ func (c *Client) Leader(ctx context.Context, name string) (Claim, error) {
 	if err := keys.CheckName(name); err != nil {
 		return Claim{}, err
 	}
-	leader, err := c.oldestClaim(ctx, name)
+	var leader *Claim
+	err := c.during(ctx, func(ctx context.Context) (err error) {
+		leader, err = c.oldestClaim(ctx, name)
+		return err
+	})
 	switch {
 	case err != nil:
 		return Claim{}, fmt.Errorf("leader of %q: %w", name, err)
@@ -54,18 +58,20 @@ func (c *Client) Leader(ctx context.Context, name string) (Claim, error) {
 // Observe yields the leader's claim whenever there is another leader, beginning
 // with the present one, until ctx ends or the loop is left. Leaders that come and
 // go between two looks may be skipped; the latest is not. An error is the last
-// thing that it yields.
+// thing that it yields: ctx's own, ErrClosed, or what the cluster refused.
 func (c *Client) Observe(ctx context.Context, name string) iter.Seq2[Claim, error] {
 	return func(yield func(Claim, error) bool) {
 		if err := keys.CheckName(name); err != nil {
 			yield(Claim{}, err)
 			return
 		}
+		ctx, cancel := c.whileOpen(ctx)
+		defer cancel()
 		var last Claim
 		for {
 			next, err := c.nextLeader(ctx, name, last)
 			if err != nil {
-				yield(Claim{}, fmt.Errorf("observe %q: %w", name, err))
+				yield(Claim{}, fmt.Errorf("observe %q: %w", name, c.orClosed(err)))
 				return
 			}
 			if last = next; !yield(next, nil) {
@@ -75,7 +81,8 @@ func (c *Client) Observe(ctx context.Context, name string) iter.Seq2[Claim, erro
 	}
 }
 
-// nextLeader waits for a leader other than the last one.
+// nextLeader waits for a leader other than the last one. It tries for as long as
+// ctx lasts, unless the cluster says no.
 func (c *Client) nextLeader(ctx context.Context, name string, last Claim) (Claim, error) {
 	for ctx.Err() == nil {
 		leader, err := c.change(ctx, name, last)
@@ -83,6 +90,9 @@ func (c *Client) nextLeader(ctx context.Context, name string, last Claim) (Claim
 			return leader, nil
 		}
 		c.log.Debug("observe: watch again", zap.String("election", name), zap.Error(err))
+		if _, err := c.oldestClaim(ctx, name); outcome.Certain(err) {
+			return Claim{}, err
+		}
 		outcome.Pause(ctx, watchPause)
 	}
 	return Claim{}, ctx.Err()

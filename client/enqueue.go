@@ -113,15 +113,23 @@ func (s *Session) whyNotPut(places []place, resp *clientv3.TxnResponse, since in
 		}
 	}
 	if p := places[0]; p.kind == permit {
-		limit := one(kvs(resp, len(places)))
-		if limit == nil {
-			return errNoLimit
-		}
-		if string(limit.Value) != strconv.Itoa(p.limit) {
-			return fmt.Errorf("semaphore %q has a limit of %s, not %d: all its users must give the same", p.lock, limit.Value, p.limit)
+		if err := mustBeLimit(one(kvs(resp, len(places))), p.limit); err != nil {
+			return err
 		}
 	}
 	return errOvertaken
+}
+
+// mustBeLimit compares a semaphore's limit, as found, with the one that a caller
+// has given.
+func mustBeLimit(found *mvccpb.KeyValue, want int) error {
+	switch {
+	case found == nil:
+		return errNoLimit
+	case string(found.Value) != strconv.Itoa(want):
+		return fmt.Errorf("its limit is %s, not %d: all its users must give the same", found.Value, want)
+	}
+	return nil
 }
 
 // parts returns what the operations of put have found for the i-th of n places.

@@ -94,9 +94,17 @@ func (a *acquisition) refuseIfLocked(ctx context.Context) (since int64, err erro
 	for _, name := range a.goal.names {
 		reads = append(reads, a.blockers(name))
 	}
+	if a.goal.kind == permit {
+		reads = append(reads, clientv3.OpGet(a.session.space.Limit(a.goal.names[0])))
+	}
 	resp, err := a.session.etcd.Txn(ctx).Then(reads...).Commit()
 	if err != nil {
 		return 0, err
+	}
+	if a.goal.kind == permit {
+		if err := mustBeLimit(one(kvs(resp, 1)), a.goal.limit); err != nil && !errors.Is(err, errNoLimit) {
+			return 0, err
+		}
 	}
 	for i, name := range a.goal.names {
 		if held := a.blockedBy(name, resp, i); held != nil {
