@@ -27,7 +27,9 @@ func (s *Session) look(ctx context.Context, p place, ahead *Claim, since int64) 
 		attempt, cancel := outcome.ThirdOf(ctx)
 		now, at, err := s.read(attempt, p, ahead, clientv3.WithSerializable())
 		cancel()
-		if err == nil && at >= since {
+		// That the claim is gone is not believed on these terms: the member may not
+		// have come as far as the claim's own put.
+		if err == nil && at >= since && now.mine {
 			return now, nil
 		}
 	}

@@ -62,12 +62,10 @@ func (kv *KV) ready(ctx context.Context, req request) (view, error) {
 	if err := ctx.Err(); err != nil {
 		return view{}, outcome.OfRead(ctx, req.doing, err, kv.etcd.Endpoints())
 	}
-	if err := kv.awaitBarrier(ctx); err != nil {
+	claim, fence, err := kv.afterBarrier(ctx)
+	if err != nil {
 		return view{}, outcome.OfRead(ctx, req.doing, err, kv.etcd.Endpoints())
 	}
-	kv.mu.Lock()
-	claim, fence := kv.claim, kv.fence
-	kv.mu.Unlock()
 	if claim == "" {
 		return kv.find(ctx, req.doing)
 	}
@@ -96,7 +94,7 @@ func (kv *KV) unanswered(ctx context.Context, fence view, req request, err error
 	if !req.write {
 		return outcome.OfRead(ctx, req.doing, err, kv.etcd.Endpoints())
 	}
-	if !outcome.Certain(err) && !kv.claims(fence) {
+	if !outcome.Answered(err) && !kv.claims(fence) {
 		kv.raiseBarrier(ctx, fence)
 	}
 	return outcome.OfWrite(ctx, req.doing, err, kv.etcd.Endpoints())

@@ -18,16 +18,45 @@ import (
 
 // Certain reports whether err proves that the write it answers was not applied
 // and never will be. Only a member that understood the request and refused it
-// gives such proof. A time-out, a lost connection or a member that stops says
-// nothing: etcd may commit the write afterwards.
+// gives such proof, in one of etcd's own words: a proxy's refusal, a time-out, a
+// lost connection or a member that stops say nothing.
+//
+// That the store is full is no proof: etcd applies a write that takes the store
+// over its quota, and then answers so.
 func Certain(err error) bool {
-	switch codeOf(err) {
+	return Answered(err) && !errors.Is(etcdError(err), rpctypes.ErrNoSpace)
+}
+
+// Answered reports whether the write that err answers is decided: it was applied,
+// or never will be, but cannot land later.
+func Answered(err error) bool {
+	if tooLargeToSend(err) {
+		return true
+	}
+	known, ok := etcdError(err).(rpctypes.EtcdError)
+	if !ok {
+		return false
+	}
+	switch known.Code() {
 	case codes.InvalidArgument, codes.NotFound, codes.AlreadyExists, codes.FailedPrecondition,
-		codes.PermissionDenied, codes.Unauthenticated, codes.OutOfRange, codes.ResourceExhausted,
-		codes.Unimplemented:
+		codes.PermissionDenied, codes.Unauthenticated, codes.OutOfRange, codes.ResourceExhausted:
 		return true
 	}
 	return false
+}
+
+// etcdError finds the error that etcd has a word of its own for, nil if there is
+// none.
+func etcdError(err error) error {
+	var known rpctypes.EtcdError
+	if errors.As(err, &known) {
+		return known
+	}
+	var carrier interface{ GRPCStatus() *status.Status }
+	if errors.As(err, &carrier) && errors.As(rpctypes.Error(carrier.GRPCStatus().Err()), &known) {
+		return known
+	}
+	return nil
 }
 
 // Passing reports whether the same request may well succeed on another member,
@@ -62,6 +91,9 @@ func OfWrite(ctx context.Context, doing string, err error, endpoints []string) e
 	if Certain(err) {
 		return Refused(doing, err)
 	}
+	if Answered(err) {
+		return fmt.Errorf("%w; it may have been applied all the same: %w", Refused(doing, err), fencing.ErrUncertain)
+	}
 	if ended := ended(ctx); ended != nil {
 		return fmt.Errorf("%s: %w: %w before an answer came", doing, fencing.ErrUncertain, ended)
 	}
@@ -85,7 +117,7 @@ func Refused(doing string, err error) error {
 
 // tooLargeToSend reports whether gRPC on this side refused to send a message.
 func tooLargeToSend(err error) bool {
-	return codeOf(err) == codes.ResourceExhausted && strings.Contains(err.Error(), "larger than max")
+	return codeOf(err) == codes.ResourceExhausted && strings.Contains(err.Error(), "trying to send message larger than max")
 }
 
 // codeOf finds the gRPC code of an error, which etcd's client hands on either as

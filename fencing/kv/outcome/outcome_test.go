@@ -23,8 +23,12 @@ func TestOnlyARefusalIsCertain(t *testing.T) {
 		err  error
 		want bool
 	}{
-		{rpctypes.ErrNoSpace, true},
-		{rpctypes.ErrGRPCNoSpace, true},
+		{rpctypes.ErrNoSpace, false}, // the write that crosses the quota is applied
+		{rpctypes.ErrGRPCNoSpace, false},
+		{rpctypes.ErrGRPCPermissionDenied, true},
+		{status.Error(codes.ResourceExhausted, "trying to send message larger than max (3 vs. 2)"), true},
+		{status.Error(codes.ResourceExhausted, "received message larger than max (3 vs. 2)"), false},
+		{status.Error(codes.PermissionDenied, "a proxy's 403"), false},
 		{rpctypes.ErrPermissionDenied, true},
 		{rpctypes.ErrRequestTooLarge, true},
 		{rpctypes.ErrLeaseNotFound, true},
