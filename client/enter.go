@@ -156,10 +156,10 @@ func (a *acquisition) locked(holder *Claim) error {
 
 // again reports whether another attempt makes sense, and pauses before it.
 func (a *acquisition) again(ctx context.Context, err error) bool {
-	if errors.Is(err, errOvertaken) {
-		return a.ctx.Err() == nil && ctx.Err() == nil
+	if errors.Is(err, rpctypes.ErrNoSpace) {
+		return false // nor would it be there for another claim
 	}
-	passing := errors.Is(err, errUncertain) || outcome.Passing(err)
+	passing := errors.Is(err, errUncertain) || errors.Is(err, errOvertaken) || outcome.Passing(err)
 	return passing && a.ctx.Err() == nil && outcome.Pause(ctx, enterPause)
 }
 
@@ -167,17 +167,27 @@ func (a *acquisition) again(ctx context.Context, err error) bool {
 // claim: it has neither held nor waited, so another session can begin again.
 var errNoLease = errors.New("no claim could be put")
 
+// endedUnclaimed is why the session has ended, for whom has no claim of it; nil if
+// it has not.
+func (s *Session) endedUnclaimed() error {
+	lost := s.Err()
+	if errors.Is(lost, errLeaseGone) {
+		return fmt.Errorf("%w: %w", errNoLease, lost)
+	}
+	return lost
+}
+
 // enterError words why no claim could be put.
 func (a *acquisition) enterError(err error) error {
 	if errors.Is(err, rpctypes.ErrLeaseNotFound) {
 		a.session.life.end(fmt.Errorf("%w: %w", ErrLost, errLeaseGone))
 	}
-	if lost := a.session.Err(); errors.Is(lost, errLeaseGone) {
-		return fmt.Errorf("%w: %w", errNoLease, lost)
-	} else if lost != nil {
+	if lost := a.session.endedUnclaimed(); lost != nil {
 		return lost
 	}
 	switch {
+	case errors.Is(err, rpctypes.ErrNoSpace):
+		return outcome.Refused("put a claim", err) // if it was put after all, the sweeper has it
 	case errors.Is(err, ErrLocked):
 		return err
 	case errors.Is(err, errUncertain), outcome.Passing(err):

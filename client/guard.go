@@ -35,7 +35,9 @@ func (h *holding) guardClaim(p place) {
 	for h.Err() == nil {
 		gone, err := h.watchClaim(p)
 		if gone {
-			h.lose(fmt.Errorf("%w: the claim of token %v on %q is gone: it was broken, or the session's lease was revoked", ErrLost, p.token, p.lock))
+			if h.lose(fmt.Errorf("%w: the claim of token %v on %q is gone: it was broken, or the session's lease was revoked", ErrLost, p.token, p.lock)) && len(h.places) == 1 {
+				h.session.slots.giveBack(p.queue, p.slot, true) // it was put, it is gone, and nobody was asked to delete it
+			}
 			h.session.life.renewNow() // perhaps the lease is gone, and not the claim alone
 			return
 		}

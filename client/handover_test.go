@@ -202,11 +202,7 @@ func TestHandOverThatIsRefusedUnlocks(t *testing.T) {
 		t.Errorf("queue %v, want none", keysOf(got))
 	}
 	f.faults.disarm()
-	l := hold(t, f, "orders")
-	if got, want := string(claimOf(t, f.etcd, l).Key), f.key("orders", 0); got > f.key("orders", 1) {
-		t.Errorf("the claim lies at %s, want %s again: a refused put is certain", got, want)
-	}
-	unlock(t, l)
+	unlock(t, hold(t, f, "orders"))
 }
 
 // Goroutines of two clients come and leave at random: nobody hangs, nothing stays,

@@ -139,20 +139,31 @@ func (h *holding) lostBefore(doing string, cause error) error {
 }
 
 // lose ends the holding without a release, and lets the next goroutine of this
-// process try. Claims that are still there, of several, are given up.
-func (h *holding) lose(cause error) {
+// process try. Claims that are still there, of several, are given up. It reports
+// false if the holding had ended before.
+func (h *holding) lose(cause error) bool {
 	if h.end(cause) != nil {
-		return
+		return false
 	}
 	h.turn.pass()
 	if len(h.places) > 1 && h.session.Err() == nil {
 		_ = h.session.start(func() { _, _ = h.session.giveUp(h.places, false) })
 	}
+	return true
 }
 
 // end ends the holding, for the cause given, and returns nil; or, if it has ended
 // before, what ended it.
 func (h *holding) end(cause error) error {
+	if already := h.markEnded(cause); already != nil {
+		return already
+	}
+	h.session.drop(h)
+	h.session.client.config.Observer.Ended(time.Since(h.since), cause)
+	return nil
+}
+
+func (h *holding) markEnded(cause error) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.err != nil {
@@ -163,7 +174,5 @@ func (h *holding) end(cause error) error {
 	if h.guard != nil {
 		h.guard.Stop()
 	}
-	h.session.drop(h)
-	h.session.client.config.Observer.Ended(time.Since(h.since), cause)
 	return nil
 }

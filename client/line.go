@@ -69,9 +69,9 @@ func (l *lines) await(ctx context.Context, s *Session, g goal, value string) (*t
 	}
 	select {
 	case t.entered = <-mine.ready:
-		return t, s.Err() // with the session the line has ended
+		return t, s.endedUnclaimed() // with the session the line has ended
 	case <-s.ctx.Done():
-		return nil, s.Err()
+		return nil, s.endedUnclaimed()
 	case <-ctx.Done():
 	}
 	if !l.withdraw(t.lock, mine) { // the turn is on its way: somebody must take it

@@ -6,6 +6,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/fencelock/fencelock/fencing"
+	"github.com/fencelock/fencelock/fencing/keys"
 	"github.com/fencelock/fencelock/fencing/kv/outcome"
 )
 
@@ -28,8 +29,9 @@ func (s *Session) remove(ctx context.Context, places []place, ask, certain bool)
 			done.certain = done.certain && outcome.Certain(err)
 			return err
 		}
-		// An attempt before this one that was not answered may have removed them.
-		done.mine = !done.certain || allSucceeded(resp, len(places))
+		// An attempt before this one that was not answered may have removed them,
+		// unless the fence tells that the lock was broken.
+		done.mine = allSucceeded(resp, len(places)) || !done.certain && !broken(places, resp)
 		if ask {
 			done.oldest = places[0].claimOf(kvs(resp, len(places)))
 		}
@@ -47,13 +49,22 @@ func (s *Session) removal(ctx context.Context, places []place, ask bool) clientv
 	if p := places[0]; len(places) == 1 {
 		return s.etcd.Txn(ctx).If(p.present()).
 			Then(append([]clientv3.Op{clientv3.OpDelete(p.key)}, asked...)...).
-			Else(append([]clientv3.Op{clientv3.OpGet(p.key)}, asked...)...)
+			Else(append(append([]clientv3.Op{clientv3.OpGet(p.key)}, asked...), clientv3.OpGet(s.space.Fence(p.lock)))...)
 	}
 	var each []clientv3.Op
 	for _, p := range places {
 		each = append(each, clientv3.OpTxn([]clientv3.Cmp{p.present()}, []clientv3.Op{clientv3.OpDelete(p.key)}, nil))
 	}
 	return s.etcd.Txn(ctx).Then(append(each, asked...)...)
+}
+
+// broken reports whether a claim that was not there any more had been broken.
+func broken(places []place, resp *clientv3.TxnResponse) bool {
+	if len(places) > 1 || resp.Succeeded {
+		return false
+	}
+	fence := one(kvs(resp, len(resp.Responses)-1))
+	return string(fence.GetValue()) == string(keys.Closed(places[0].token))
 }
 
 // allSucceeded reports whether each of n claims was there and has been deleted.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/fencelock/fencelock/client"
@@ -159,7 +160,7 @@ func TestExistingClaimIsNotAdopted(t *testing.T) {
 func TestOrphanIsRemovedSoon(t *testing.T) {
 	t.Parallel()
 	f := newFaulty(t, 3*time.Second)
-	f.faults.set(1, claimPut("orders"), loseReply)
+	f.faults.set(1, claimPut("orders"), loseUnsent) // it never lands, so its key stays under the sweeper's eye
 	unlock(t, hold(t, f, "orders"))
 	rounds := f.faults.set(6, claimRead("orders"), pass)
 	for range 6 { // by now the sweeper rests for up to 2 s
@@ -327,4 +328,34 @@ func TestRequestsHeldByTheNetworkLeaveNothing(t *testing.T) {
 			awaitQueue(t, etcd, "orders", 0)
 		})
 	}
+}
+
+// etcd applies the write that takes the store over its quota, and then answers that
+// it is full: the claim is there, and must not stay.
+func TestClaimThatFilledTheStoreIsRemoved(t *testing.T) {
+	t.Parallel()
+	f := newFaulty(t, 3*time.Second)
+	f.faults.set(1, claimPut("orders"), func(send func() error, _ context.Context) error {
+		_ = send()
+		return rpctypes.ErrGRPCNoSpace
+	})
+	_, err := f.Lock(t.Context(), "orders")
+	mustBe(t, "Lock", err, rpctypes.ErrNoSpace)
+	awaitQueue(t, f.etcd, "orders", 0)
+}
+
+// A delete got lost, and the lock had been broken: the next attempt finds no claim,
+// but it was not this Unlock that removed it.
+func TestUnlockOfABrokenLockIsLost(t *testing.T) {
+	t.Parallel()
+	f := newFaulty(t, 3*time.Second)
+	l := hold(t, f, "orders")
+	f.faults.set(1, claimDelete("orders"), func(_ func() error, _ context.Context) error {
+		other := connect(t, client.Config{Etcd: f.etcd})
+		if err := other.Break(context.Background(), "orders", l.Token()); err != nil {
+			t.Errorf("break: %v", err)
+		}
+		return loseUnsent(nil, nil)
+	})
+	mustBe(t, "Unlock", l.Unlock(t.Context()), client.ErrLost)
 }

@@ -110,7 +110,7 @@ func TestWaiterTakesItsWatchElsewhere(t *testing.T) {
 	healthy := connect(t, client.Config{Endpoints: cluster.Endpoints()[1:], TTL: time.Minute})
 	held := hold(t, healthy, "orders")
 	ctx, cancel := context.WithCancel(t.Context())
-	between := goLock(ctx, healthy, "orders")
+	between := goLock(ctx, session(t, healthy, time.Minute), "orders")
 	awaitQueue(t, etcd, "orders", 2)
 	proxy := netfault.New(t, cluster.Endpoint(0))
 	waiting, confirmed := waitOn(t, "orders", append([]string{proxy.Addr()}, cluster.Endpoints()[1:]...))
