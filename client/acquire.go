@@ -63,29 +63,36 @@ func (g goal) check(ctx context.Context) error {
 	return nil
 }
 
-// acquire carries out an acquisition, and tells the observer of it.
+// acquire carries out an acquisition.
 func (s *Session) acquire(ctx context.Context, g goal) (*holding, error) {
+	return s.client.observed(ctx, g, s.pursue)
+}
+
+// acquire carries out an acquisition through the default session.
+func (c *Client) acquire(ctx context.Context, g goal) (*holding, error) {
+	return c.observed(ctx, g, c.pursue)
+}
+
+// observed tells the observer of an acquisition that can be tried.
+func (c *Client) observed(ctx context.Context, g goal, pursue func(context.Context, goal) (*holding, error)) (*holding, error) {
 	if err := g.check(ctx); err != nil {
 		return nil, err
 	}
 	asked := time.Now()
-	held, err := s.pursue(ctx, g)
-	s.client.config.Observer.Acquired(time.Since(asked), err)
+	held, err := pursue(ctx, g)
+	c.config.Observer.Acquired(time.Since(asked), err)
 	return held, err
 }
 
-// acquire carries out an acquisition through the default session. If that had been
-// lost, and nobody knew, there is another one.
-func (c *Client) acquire(ctx context.Context, g goal) (*holding, error) {
+// pursue brings an acquisition to its end through the default session. If that had
+// been lost, and nobody knew, there is another one.
+func (c *Client) pursue(ctx context.Context, g goal) (*holding, error) {
 	for {
-		if err := g.check(ctx); err != nil {
-			return nil, err
-		}
 		s, err := c.session(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", g.what(), err)
 		}
-		if held, err := s.acquire(ctx, g); !errors.Is(err, errNoLease) {
+		if held, err := s.pursue(ctx, g); !errors.Is(err, errNoLease) {
 			return held, err
 		}
 	}

@@ -109,16 +109,32 @@ func (h *holding) release(doing string) error {
 	if already := h.end(fmt.Errorf("%w: %s was given back", ErrNotHeld, h.what)); already != nil {
 		return fmt.Errorf("%s: %w", doing, already)
 	}
-	done, err := h.giveBack()
-	switch {
-	case err != nil && errors.Is(h.session.Err(), ErrLost):
-		return h.lostBefore(doing, h.session.Err())
-	case err != nil:
-		return fmt.Errorf("%s: %w: %w; the session goes on trying", doing, ErrUncertain, err)
-	case !done.mine:
-		return h.lostBefore(doing, fmt.Errorf("%w: a claim was gone already: it was broken, or the session's lease ended", ErrLost))
+	held := time.Since(h.since)
+	cause, err := h.outcomeOf(h.giveBack())
+	h.session.client.config.Observer.Ended(held, cause)
+	if err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
 	}
 	return nil
+}
+
+// outcomeOf says how a holding has ended that was given back, and what its holder
+// is told.
+func (h *holding) outcomeOf(done release, err error) (cause, told error) {
+	lost := h.session.Err()
+	switch {
+	case err != nil && !errors.Is(lost, ErrLost):
+		return h.Err(), fmt.Errorf("%w: %w; the session goes on trying", ErrUncertain, err)
+	case err == nil && done.mine:
+		return h.Err(), nil
+	case err == nil:
+		lost = fmt.Errorf("%w: a claim was gone already: it was broken, or the session's lease ended", ErrLost)
+	}
+	h.mu.Lock()
+	h.err = lost
+	h.mu.Unlock()
+	h.session.life.renewNow()
+	return lost, lost
 }
 
 // giveBack removes the claims, and serves the next goroutine of this process.
@@ -129,15 +145,6 @@ func (h *holding) giveBack() (release, error) {
 	return h.session.giveUp(h.places, false)
 }
 
-// lostBefore is the answer to a release that came too late.
-func (h *holding) lostBefore(doing string, cause error) error {
-	h.mu.Lock()
-	h.err = cause
-	h.mu.Unlock()
-	h.session.life.renewNow()
-	return fmt.Errorf("%s: %w", doing, cause)
-}
-
 // lose ends the holding without a release, and lets the next goroutine of this
 // process try. Claims that are still there, of several, are given up. It reports
 // false if the holding had ended before.
@@ -145,6 +152,7 @@ func (h *holding) lose(cause error) bool {
 	if h.end(cause) != nil {
 		return false
 	}
+	h.session.client.config.Observer.Ended(time.Since(h.since), cause)
 	h.turn.pass()
 	if len(h.places) > 1 && h.session.Err() == nil {
 		_ = h.session.start(func() { _, _ = h.session.giveUp(h.places, false) })
@@ -159,7 +167,6 @@ func (h *holding) end(cause error) error {
 		return already
 	}
 	h.session.drop(h)
-	h.session.client.config.Observer.Ended(time.Since(h.since), cause)
 	return nil
 }
 

@@ -1,11 +1,13 @@
 package client_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"testing"
 	"time"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/fencelock/fencelock/client"
@@ -68,44 +70,90 @@ func must[H any](h H, err error) func(testing.TB) H {
 	}
 }
 
-// kinds are all the ways to hold something, for what they have in common. Each
-// acquires what "orders" names, so that a second one has to wait; queue is the
-// prefix of its claims.
-type waiting struct {
-	acquire func(ctx context.Context, s *client.Session) (handle, func(context.Context) error, error)
-	queue   string
+// anyHandle is a handle of any kind, with what gives it back.
+type anyHandle struct {
+	handle
+	release func(context.Context) error
 }
 
-func everyKind() map[string]waiting {
-	return map[string]waiting{
-		"exclusive": {queue: queuePrefix("orders"), acquire: func(ctx context.Context, s *client.Session) (handle, func(context.Context) error, error) {
+// way is one of the ways to hold something. Each acquires what is called "orders";
+// under is where its claims lie.
+type way struct {
+	under   string
+	claims  int // how many claims a handle has
+	acquire func(context.Context, *client.Session) (anyHandle, error)
+	block   func(testing.TB, *client.Client) (release func()) // holds so that acquire has to wait
+}
+
+// ways are all of them, for what they have in common.
+func ways() map[string]way {
+	byLock := func(t testing.TB, c *client.Client) func() {
+		l := hold(t, c, "orders")
+		return func() { unlock(t, l) }
+	}
+	byPermit := func(t testing.TB, c *client.Client) func() {
+		p := permit(t, c.Semaphore("orders", 1))
+		return func() { releasePermit(t, p) }
+	}
+	const locks, permits = "fencelock/lock/", "fencelock/semaphore/orders/@/"
+	return map[string]way{
+		"exclusive": {locks, 1, func(ctx context.Context, s *client.Session) (anyHandle, error) {
 			l, err := s.Lock(ctx, "orders")
-			return orNil(l, err, func() func(context.Context) error { return l.Unlock })
-		}},
-		"shared": {queue: queuePrefix("orders"), acquire: func(ctx context.Context, s *client.Session) (handle, func(context.Context) error, error) {
+			return held(l, err, (*client.Lock).Unlock)
+		}, byLock},
+		"shared": {locks, 1, func(ctx context.Context, s *client.Session) (anyHandle, error) {
 			l, err := s.LockShared(ctx, "orders")
-			return orNil(l, err, func() func(context.Context) error { return l.Unlock })
-		}},
-		"several": {queue: queuePrefix("orders"), acquire: func(ctx context.Context, s *client.Session) (handle, func(context.Context) error, error) {
-			l, err := s.LockAll(ctx, "orders", "other")
-			return orNil(l, err, func() func(context.Context) error { return l.Unlock })
-		}},
-		"permit": {queue: permitPrefix("orders"), acquire: func(ctx context.Context, s *client.Session) (handle, func(context.Context) error, error) {
+			return held(l, err, (*client.SharedLock).Unlock)
+		}, byLock},
+		"several": {locks, 3, func(ctx context.Context, s *client.Session) (anyHandle, error) {
+			l, err := s.LockAll(ctx, "more", "orders", "others")
+			return held(l, err, (*client.Locks).Unlock)
+		}, byLock},
+		"permit": {permits, 1, func(ctx context.Context, s *client.Session) (anyHandle, error) {
 			p, err := s.Semaphore("orders", 1).Acquire(ctx)
-			return orNil(p, err, func() func(context.Context) error { return p.Release })
-		}},
-		"leadership": {queue: queuePrefix("orders"), acquire: func(ctx context.Context, s *client.Session) (handle, func(context.Context) error, error) {
+			return held(p, err, (*client.Permit).Release)
+		}, byPermit},
+		"leadership": {locks, 1, func(ctx context.Context, s *client.Session) (anyHandle, error) {
 			l, err := s.Campaign(ctx, "orders", []byte("me"))
-			return orNil(l, err, func() func(context.Context) error { return l.Unlock })
-		}},
+			return held(l, err, (*client.Lock).Unlock)
+		}, byLock},
 	}
 }
 
-func orNil(h handle, err error, release func() func(context.Context) error) (handle, func(context.Context) error, error) {
+func held[H handle](h H, err error, release func(H, context.Context) error) (anyHandle, error) {
 	if err != nil {
-		return nil, nil, err
+		return anyHandle{}, err
 	}
-	return h, release(), nil
+	return anyHandle{h, func(ctx context.Context) error { return release(h, ctx) }}, nil
+}
+
+// get acquires what must be free, or become so soon.
+func (w way) get(t testing.TB, s *client.Session) anyHandle {
+	t.Helper()
+	return obtain(t, w.goGet(context.Background(), s), "acquire")
+}
+
+func (w way) goGet(ctx context.Context, s *client.Session) <-chan got[anyHandle] {
+	return start(func() (anyHandle, error) { return w.acquire(ctx, s) })
+}
+
+// enqueue and leave match the transactions that put and delete its claims.
+func (w way) enqueue(txn *pb.TxnRequest) bool { return writes(txn.Success, w.under, true) }
+func (w way) leave(txn *pb.TxnRequest) bool   { return writes(txn.Success, w.under, false) }
+
+// writes reports whether operations, or transactions among them, put or delete a
+// key with a prefix.
+func writes(ops []*pb.RequestOp, prefix string, puts bool) bool {
+	for _, op := range ops {
+		key := op.GetRequestDeleteRange().GetKey()
+		if puts {
+			key = op.GetRequestPut().GetKey()
+		}
+		if bytes.HasPrefix(key, []byte(prefix)) || writes(op.GetRequestTxn().GetSuccess(), prefix, puts) {
+			return true
+		}
+	}
+	return false
 }
 
 func permitPrefix(name string) string { return "fencelock/semaphore/" + name + "/@/" }

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+
 	"github.com/fencelock/fencelock/client"
 )
 
@@ -295,4 +297,20 @@ func TestSemaphoreAndLockOfOneName(t *testing.T) {
 	}
 	releasePermit(t, p)
 	unlock(t, l)
+}
+
+// The answer to the first user's limit is lost, or it lands late: it is set once.
+func TestSemaphoreLimitWithoutAnAnswer(t *testing.T) {
+	for how, treat := range map[string]func(func() error, context.Context) error{"its reply is lost": loseReply, "it comes late": swallow} {
+		t.Run(how, func(t *testing.T) {
+			f := newFaulty(t, time.Second)
+			limit := "fencelock/semaphore/jobs/limit"
+			lost := f.faults.set(1, func(txn *pb.TxnRequest) bool { return writes(txn.Success, limit, true) }, treat)
+			held := permit(t, f.Semaphore("jobs", 2))
+			if land(t, f.etcd, receive(t, lost.Taken, "the limit")) {
+				t.Error("the late limit was put over the one that is there")
+			}
+			releasePermit(t, held)
+		})
+	}
 }

@@ -114,7 +114,9 @@ func (c *Client) grant(ctx context.Context, ttl time.Duration) (lease *clientv3.
 func (s *Session) renew(ctx context.Context) (time.Duration, error) {
 	sent := time.Now()
 	resp, err := s.etcd.KeepAliveOnce(ctx, s.lease)
-	s.client.config.Observer.Renewed(time.Since(sent), err)
+	if err == nil || ctx.Err() != context.Canceled { // cut short by the session's end it says nothing
+		s.client.config.Observer.Renewed(time.Since(sent), err)
+	}
 	if errors.Is(err, rpctypes.ErrLeaseNotFound) {
 		return 0, errLeaseGone
 	}

@@ -30,6 +30,7 @@ func heldByEtcdctl(t *testing.T, s server, name string) *process {
 
 // A foreign holder that dies lets ours in when its lease has ended, not before.
 func TestDeadForeignHolderLetsOursIn(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, s server) {
 		etcd := s.etcd(t)
 		dead := heldByEtcdctl(t, s, "orders")
@@ -53,6 +54,7 @@ func TestDeadForeignHolderLetsOursIn(t *testing.T) {
 // A foreign waiter that dies is passed over; and whoever stood behind it goes on
 // waiting for the holder.
 func TestDeadForeignWaiterIsPassedOver(t *testing.T) {
+	t.Parallel()
 	onBoth(t, func(t *testing.T, s server) {
 		etcd := s.etcd(t)
 		held := hold(t, s.client(t), "orders")

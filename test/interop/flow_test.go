@@ -35,7 +35,7 @@ var flows = []struct {
 
 // Given endpoints and no more, the client does everything on an etcd 3.5.
 func TestEtcd35ByEndpointsAlone(t *testing.T) {
-	s, _ := startEtcd35(t)
+	s := startEtcd(t, etcd35)
 	etcd, a, b := s.etcd(t), s.client(t), s.client(t)
 	for _, f := range flows {
 		t.Run(f.name, func(t *testing.T) { f.run(t, etcd, a, b, "orders/") })

@@ -25,6 +25,7 @@ func tool(module, program string) (string, error) {
 var (
 	etcdctl = sync.OnceValues(func() (string, error) { return tool("etcdctl", "go.etcd.io/etcd/etcdctl/v3") })
 	etcd35  = sync.OnceValues(func() (string, error) { return tool("etcd35", "go.etcd.io/etcd/server/v3") })
+	etcd37  = sync.OnceValues(func() (string, error) { return tool("etcd37", "go.etcd.io/etcd/server/v3") })
 )
 
 // startEtcdctl starts etcdctl for a server.

@@ -36,7 +36,7 @@ func TestReadyClient(t *testing.T) {
 
 // One that has logged in does too.
 func TestReadyClientOfAUser(t *testing.T) {
-	onBoth(t, func(t *testing.T, s server) {
+	onBothEtcds(t, func(t *testing.T, s server) {
 		etcd := withUsers(t, s)
 		a, b := over(t, s.etcdAs(t, clerk)), over(t, s.etcdAs(t, clerk))
 		for _, f := range flows {

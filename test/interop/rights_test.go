@@ -50,7 +50,7 @@ func (s server) clientAs(t *testing.T, user string) *client.Client {
 // Rights on a prefix's locks, fences and records are enough for all that a client
 // does there.
 func TestRightsOnTheLocksAreEnough(t *testing.T) {
-	onBoth(t, func(t *testing.T, s server) {
+	onBothEtcds(t, func(t *testing.T, s server) {
 		etcd := withUsers(t, s)
 		a, b := s.clientAs(t, clerk), s.clientAs(t, clerk)
 		for _, f := range flows {
@@ -63,7 +63,7 @@ func TestRightsOnTheLocksAreEnough(t *testing.T) {
 // They are good for nothing next to it: everything there is refused, by an error
 // that says so and names what was refused, and leaves nothing behind.
 func TestRightsEndWithTheLocks(t *testing.T) {
-	onBoth(t, func(t *testing.T, s server) {
+	onBothEtcds(t, func(t *testing.T, s server) {
 		etcd := withUsers(t, s)
 		theirs := hold(t, s.clientAs(t, admin), "bills/7")
 		must(t, "put", second(theirs.KV().Put(soon(t), "k", []byte("v"))))
@@ -154,7 +154,7 @@ func everything(t *testing.T, etcd *clientv3.Client) string {
 
 // Rights that change while a client waits do not keep it from the lock.
 func TestRightsThatChangeWhileWaiting(t *testing.T) {
-	onBoth(t, func(t *testing.T, s server) {
+	onBothEtcds(t, func(t *testing.T, s server) {
 		etcd := withUsers(t, s)
 		held := hold(t, s.clientAs(t, clerk), "orders/1")
 		waiting := goLock(s.clientAs(t, clerk), "orders/1")
@@ -169,7 +169,8 @@ func TestRightsThatChangeWhileWaiting(t *testing.T) {
 
 // A waiter whose rights are taken away is told so: it could wait for ever.
 func TestRightsTakenAwayWhileWaiting(t *testing.T) {
-	onBoth(t, func(t *testing.T, s server) {
+	t.Parallel()
+	onBothEtcds(t, func(t *testing.T, s server) {
 		etcd := withUsers(t, s)
 		hold(t, s.clientAs(t, admin), "orders/1")
 		c := s.clientAs(t, clerk)
@@ -183,7 +184,7 @@ func TestRightsTakenAwayWhileWaiting(t *testing.T) {
 
 // Who cannot log in learns it from New, and who does not from the first request.
 func TestLogin(t *testing.T) {
-	onBoth(t, func(t *testing.T, s server) {
+	onBothEtcds(t, func(t *testing.T, s server) {
 		withUsers(t, s)
 		_, err := client.New(client.Config{Endpoints: []string{s.endpoint}, Username: clerk, Password: "wrong"})
 		mustBe(t, "New with a wrong password", err, rpctypes.ErrAuthFailed)

@@ -12,28 +12,30 @@ const tokenTTL = "1"
 // Logins end while clients wait: when the token is gone that a waiter came with,
 // the lock comes all the same, and so does another one over the same connection.
 func TestLoginEndsWhileWaiting(t *testing.T) {
-	s, etcd35 := startEtcd35(t, "--auth-token-ttl="+tokenTTL, "--log-level=debug")
-	etcd := withUsers(t, s)
-	held := hold(t, s.clientAs(t, admin), "orders/1")
-	other := hold(t, s.clientAs(t, admin), "orders/2")
-	tokens := tokens{server: etcd35, user: clerk}
-	c := s.clientAs(t, clerk)
+	t.Parallel()
+	onBothEtcds(t, func(t *testing.T, s server) {
+		etcd := withUsers(t, s)
+		held := hold(t, s.clientAs(t, admin), "orders/1")
+		other := hold(t, s.clientAs(t, admin), "orders/2")
+		tokens := tokens{server: s.process, user: clerk}
+		c := s.clientAs(t, clerk)
 
-	first := goLock(c, "orders/1")
-	awaitQueue(t, etcd, "orders/1", 2)
-	tokens.awaitEnd(t)
-	next := goLock(c, "orders/2") // another watch, over the stream of the first
-	awaitQueue(t, etcd, "orders/2", 2)
-	unlock(t, other)
-	unlock(t, receive(t, next))
+		first := goLock(c, "orders/1")
+		awaitQueue(t, etcd, "orders/1", 2)
+		tokens.awaitEnd(t)
+		next := goLock(c, "orders/2") // another watch, over the stream of the first
+		awaitQueue(t, etcd, "orders/2", 2)
+		unlock(t, other)
+		unlock(t, receive(t, next))
 
-	tokens.awaitEnd(t)
-	unlock(t, held)
-	l := receive(t, first)
-	tokens.awaitEnd(t)
-	must(t, "put after the end of the login", second(l.KV().Put(soon(t), "k", nil)))
-	tokens.awaitEnd(t)
-	unlock(t, l)
+		tokens.awaitEnd(t)
+		unlock(t, held)
+		l := receive(t, first)
+		tokens.awaitEnd(t)
+		must(t, "put after the end of the login", second(l.KV().Put(soon(t), "k", nil)))
+		tokens.awaitEnd(t)
+		unlock(t, l)
+	}, "--auth-token-ttl="+tokenTTL, "--log-level=debug")
 }
 
 // tokens are those of a user's logins, as the server's log tells of them.
