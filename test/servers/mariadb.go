@@ -32,6 +32,9 @@ func mariadb() recipe {
 		create: func(s *Server, database string) error {
 			return execute("mysql", s.DSN(""), "CREATE DATABASE "+database)
 		},
+		drop: func(s *Server, database string) error {
+			return execute("mysql", s.DSN(""), "DROP DATABASE "+database)
+		},
 	}
 }
 

@@ -42,6 +42,9 @@ func postgres() recipe {
 		create: func(s *Server, database string) error {
 			return execute("pgx", s.DSN("postgres"), "CREATE DATABASE "+database)
 		},
+		drop: func(s *Server, database string) error {
+			return execute("pgx", s.DSN("postgres"), "DROP DATABASE "+database+" WITH (FORCE)")
+		},
 	}
 }
 

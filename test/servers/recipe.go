@@ -20,6 +20,7 @@ type recipe struct {
 	args    func(s *Server) []string // s.durable as in production, else fast
 	dsn     func(s *Server, database string) string
 	create  func(s *Server, database string) error
+	drop    func(s *Server, database string) error
 }
 
 // find returns the path of the server's program, or skips the test.

@@ -38,5 +38,6 @@ func redis() recipe {
 			return fmt.Sprintf("redis://%s/%s", s.Addr(), strings.TrimPrefix(database, databasePrefix))
 		},
 		create: func(*Server, string) error { return nil },
+		drop:   func(*Server, string) error { return nil },
 	}
 }

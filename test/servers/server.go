@@ -66,7 +66,7 @@ func startOwn(t testing.TB, r recipe) *Server {
 
 // launch starts a server on an empty folder.
 func launch(r recipe, program string, durable bool) (*Server, error) {
-	folder, err := newFolder()
+	folder, err := newFolder(durable)
 	if err != nil {
 		return nil, err
 	}

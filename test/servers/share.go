@@ -51,6 +51,11 @@ func share(t testing.TB, r recipe) string {
 	if err := r.create(s, database); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if err := r.drop(s, database); err != nil {
+			t.Error(err)
+		}
+	})
 	return s.DSN(database)
 }
 

@@ -46,6 +46,13 @@ func handOver(folder string) error {
 	return nil
 }
 
+// roomy reports whether a file system has room for a server of each kind.
+func roomy(folder string) bool {
+	const enough = 4 << 30
+	var fs syscall.Statfs_t
+	return syscall.Statfs(folder, &fs) == nil && fs.Bavail*uint64(fs.Bsize) >= enough
+}
+
 func alive(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
 // kill ends the process and its children, which for PostgreSQL are in sessions

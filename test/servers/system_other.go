@@ -16,6 +16,8 @@ func command(_, program string, args []string, _ syscall.Signal) *exec.Cmd {
 
 func handOver(string) error { return errors.ErrUnsupported }
 
+func roomy(string) bool { return false }
+
 func alive(int) bool { return true }
 
 func (p *process) kill() error { return p.cmd.Process.Kill() }
