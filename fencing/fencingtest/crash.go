@@ -104,7 +104,8 @@ func (c crash) process(dir string, n int) (step string, killed bool) {
 		segments[i] = "^" + regexp.QuoteMeta(segment) + "$"
 	}
 	child := exec.CommandContext(c.Context(), os.Args[0], "-test.run="+strings.Join(segments, "/"), "-test.count=1")
-	child.Env = append(child.Environ(), fmt.Sprintf("%s=%d %d %q", crashVariable, c.kind, n, dir))
+	child.Env = append(child.Environ(), fmt.Sprintf("%s=%d %d %q", crashVariable, c.kind, n, dir),
+		"GORACE=atexit_sleep_ms=0 "+os.Getenv("GORACE")) // otherwise -race adds a second to each process that survives
 	out, err := child.CombinedOutput()
 	_, step, killed = strings.Cut(string(out), killedAt)
 	if err != nil && !killed {
