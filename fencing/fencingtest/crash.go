@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fencelock/fencelock/fencing"
 )
@@ -127,7 +128,7 @@ func (h CrashHarness) die(t testing.TB, text string) {
 			fmt.Println(killedAt + name)
 			self, _ := os.FindProcess(os.Getpid())
 			_ = self.Kill()
-			select {}
+			<-time.After(time.Minute) // it does not come back from here
 		}
 	})
 	if _, err := r.Do(context.Background(), as(newToken, kind, "new")); err != nil {

@@ -41,7 +41,7 @@ type Config struct {
 type File struct {
 	config Config
 	turn   chan struct{} // holds one element while an operation of this File runs
-	step   func(string)  // called before each step that changes something; tests crash there
+	step   func(string)  // called before each step that others can see; tests crash there
 
 	// durable is the fence that this File knows to be on the disk: a path and its
 	// record. It belongs to whoever has the turn.

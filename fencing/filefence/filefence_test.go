@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -189,8 +190,8 @@ func TestSteps(t *testing.T) {
 	replace := func(suffix string) []string {
 		return []string{"create " + suffix, "fill " + suffix, "sync " + suffix, "rename " + suffix, "sync the folder"}
 	}
-	change := replace(".fence.data")
-	for _, want := range [][]string{slices.Concat(replace(".fence.tmp"), change), change} {
+	lock, change := []string{"lock the side file"}, replace(".fence.data")
+	for _, want := range [][]string{slices.Concat(lock, replace(".fence.tmp"), change), slices.Concat(lock, change)} {
 		steps = nil
 		mustWrite(t, f, 1, "x")
 		if !slices.Equal(steps, want) {
@@ -212,7 +213,7 @@ func TestFenceIsSyncedByWhoeverFindsIt(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if want := []string{"sync the folder"}; !slices.Equal(steps, want) {
+	if want := []string{"lock the side file", "sync the folder", "lock the side file"}; !slices.Equal(steps, want) {
 		t.Errorf("got steps %q, want %q", steps, want)
 	}
 }
@@ -297,6 +298,38 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 		t.Error(err)
 	}
 	wantText(t, path, "waited")
+}
+
+// The new side file is locked before it has the name.
+func TestNobodyGetsInBetweenSteps(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "report")
+	f, other := open(t, filefence.Config{Path: path}), open(t, filefence.Config{Path: path})
+	mustWrite(t, f, 1, "x")
+	f.OnStep(func(step string) {
+		if step == "lock the side file" {
+			return
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		defer cancel()
+		if _, err := other.Read(ctx, seq(3)); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("before %q: got %v, want DeadlineExceeded", step, err)
+		}
+	})
+	mustWrite(t, f, 2, "y")
+}
+
+// Between its open and its lock the side file is replaced: what was locked is not
+// the fence any more.
+func TestSideFileIsReplacedWhileWaiting(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "report")
+	late, newer := open(t, filefence.Config{Path: path}), open(t, filefence.Config{Path: path})
+	mustWrite(t, late, 1, "x")
+	overtake := sync.OnceFunc(func() { mustWrite(t, newer, 2, "newer") })
+	late.OnStep(func(string) { overtake() })
+	if err := late.Write(t.Context(), seq(1), []byte("late")); !errors.Is(err, fencing.ErrStale) {
+		t.Errorf("got %v, want ErrStale", err)
+	}
+	wantText(t, path, "newer")
 }
 
 // A Verify that outlasts the context changes nothing.

@@ -89,6 +89,7 @@ func (g *grip) tryLock() (done bool, err error) {
 			side.Close()
 		}
 	}()
+	g.step("lock the side file")
 	if locked, err := tryFlock(side); err != nil || !locked {
 		return false, err
 	}

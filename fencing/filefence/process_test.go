@@ -51,11 +51,12 @@ func TestLockEndsWithItsProcess(t *testing.T) {
 	wantText(t, path, "mine")
 }
 
-// hold locks the file and never ends.
+// hold locks the file and waits to be killed.
 func hold(t *testing.T, path string) {
 	f := open(t, filefence.Config{Path: path, Verify: func(context.Context, fencing.Sequencer) error {
 		fmt.Println("holding")
-		select {}
+		<-time.After(time.Hour)
+		return nil
 	}})
 	_ = f.Write(context.Background(), seq(1), []byte("theirs"))
 }
