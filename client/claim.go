@@ -110,18 +110,6 @@ func (s *Session) look(ctx context.Context, p place, ahead Claim) (now standing,
 	return now, nil
 }
 
-// holder reads the oldest claim of a lock, nil if there is none.
-func (s *Session) holder(ctx context.Context, lock string) (oldest *Claim, err error) {
-	err = outcome.Retry(ctx, func(ctx context.Context) error {
-		resp, err := s.etcd.Do(ctx, s.oldest(lock))
-		if err == nil {
-			oldest = s.claimOf(lock, resp.Get().Kvs)
-		}
-		return err
-	})
-	return oldest, err
-}
-
 // release is the end of a claim.
 type release struct {
 	gone    bool   // the claim is certainly not there any more

@@ -1,0 +1,108 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// call sends a request through g that takes d and returns its outcome's channel.
+func call(g *gate, ctx context.Context, d time.Duration) <-chan error {
+	done := make(chan error, 1)
+	go func() {
+		_, err := g.unary(ctx, nil, nil, func(ctx context.Context, _ any) (any, error) {
+			select {
+			case <-time.After(d):
+				return nil, nil
+			case <-ctx.Done():
+				return nil, ctx.Err()
+			}
+		})
+		done <- err
+	}()
+	return done
+}
+
+type fakeStream struct {
+	grpc.ServerStream
+	ctx context.Context
+}
+
+func (s fakeStream) Context() context.Context { return s.ctx }
+
+// stream opens a stream through g that lasts until its context ends.
+func stream(g *gate, ctx context.Context) <-chan error {
+	done := make(chan error, 1)
+	go func() {
+		done <- g.stream(nil, fakeStream{ctx: ctx}, nil, func(_ any, ss grpc.ServerStream) error {
+			<-ss.Context().Done()
+			return ss.Context().Err()
+		})
+	}()
+	return done
+}
+
+func TestGateHoldsUntilOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate()
+		began := time.Now()
+		waiting := call(g, t.Context(), 0)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := <-call(g, ctx, 0); status.Code(err) != codes.DeadlineExceeded {
+			t.Errorf("call with a deadline: got %v, want DeadlineExceeded", err)
+		}
+		time.AfterFunc(time.Second, g.open)
+		if err := <-waiting; err != nil || time.Since(began) != 2*time.Second {
+			t.Errorf("got %v after %v, want success after 2s", err, time.Since(began))
+		}
+	})
+}
+
+func TestGateDrain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate()
+		g.open()
+		short, long, watch := call(g, t.Context(), 300*time.Millisecond), call(g, t.Context(), time.Hour), stream(g, t.Context())
+		synctest.Wait()
+		began := time.Now()
+		g.drain(time.Second)
+		if got := time.Since(began); got != time.Second {
+			t.Errorf("drained after %v, want 1s", got)
+		}
+		if err := <-short; err != nil {
+			t.Errorf("short request: got %v, want success", err)
+		}
+		if err := <-watch; !errors.Is(err, rpctypes.ErrGRPCStopped) {
+			t.Errorf("stream: got %v, want %v", err, rpctypes.ErrGRPCStopped)
+		}
+		if err := <-call(g, t.Context(), 0); !errors.Is(err, rpctypes.ErrGRPCStopped) {
+			t.Errorf("late request: got %v, want %v", err, rpctypes.ErrGRPCStopped)
+		}
+		g.cut()
+		if err := <-long; !errors.Is(err, rpctypes.ErrGRPCStopped) {
+			t.Errorf("long request: got %v, want %v", err, rpctypes.ErrGRPCStopped)
+		}
+	})
+}
+
+// What a request itself made of it is not replaced.
+func TestGateKeepsErrors(t *testing.T) {
+	g := newGate()
+	g.open()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := <-stream(g, ctx); errors.Is(err, rpctypes.ErrGRPCStopped) {
+		t.Errorf("stream that its client ended: got %v, want its own error", err)
+	}
+	g.drain(0)
+	g.cut()
+	g.cut()
+}

@@ -1,0 +1,90 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.uber.org/zap"
+)
+
+// Start runs one member and returns when it is ready, that is after a
+// linearizable read. If that does not happen until ctx ends or StartTimeout has
+// passed, it stops everything again and returns an error. It may exceed its time
+// by the seconds that etcd takes to stop, or to give up on peers that do not
+// answer: 1 s for each on the first start.
+//
+// The member's life does not depend on ctx; end it with Close.
+func Start(ctx context.Context, cfg Config) (*Member, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return nil, fmt.Errorf("member configuration: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, cfg.StartTimeout)
+	defer cancel()
+	folder, err := openFolder(cfg)
+	if err != nil {
+		return nil, err
+	}
+	m, err := startIn(ctx, cfg, folder)
+	if err != nil {
+		return nil, fmt.Errorf("start member %q: %w", cfg.Name, err)
+	}
+	return m, nil
+}
+
+// startIn owns folder: it ends up with the member, or closed.
+func startIn(ctx context.Context, cfg Config, folder *folder) (*Member, error) {
+	m, err := newMember(cfg, folder)
+	if err != nil {
+		folder.close()
+		return nil, err
+	}
+	restart := folder.hasData()
+	if err := m.launch(); err != nil {
+		folder.close()
+		return nil, err
+	}
+	if err := m.admit(ctx, restart); err != nil {
+		return nil, errors.Join(err, m.stop())
+	}
+	m.fatal.setServing(true)
+	m.gate.open()
+	go m.watch() // waited for by end
+	return m, nil
+}
+
+func newMember(cfg Config, folder *folder) (*Member, error) {
+	a, err := cfg.addresses()
+	if err != nil {
+		return nil, err
+	}
+	m := &Member{
+		cfg:     cfg,
+		client:  texts(a.advertiseClient),
+		peer:    texts(a.advertisePeer),
+		folder:  folder,
+		fatal:   newFailStop(),
+		gate:    newGate(),
+		log:     cfg.Logger,
+		errs:    make(chan error, 1),
+		closing: make(chan struct{}),
+		watched: make(chan struct{}),
+	}
+	m.warnPlain(a)
+	return m, nil
+}
+
+// warnPlain is loud, and once per start.
+func (m *Member) warnPlain(a addresses) {
+	var open []string
+	if !m.cfg.ClientTLS.enabled() {
+		open = append(open, beyondLoopback(a.listenClient)...)
+	}
+	if !m.cfg.PeerTLS.enabled() {
+		open = append(open, beyondLoopback(a.listenPeer)...)
+	}
+	if len(open) > 0 {
+		m.log.Warn("NO TLS: whoever reaches these addresses can read, break and forge every lock", zap.Strings("listen", open))
+	}
+}

@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fencelock/fencelock/client"
+	"github.com/fencelock/fencelock/config"
+	"github.com/fencelock/fencelock/fencing"
+	"github.com/fencelock/fencelock/fencing/keys"
+	"github.com/fencelock/fencelock/fencing/kv"
+)
+
+// sequencerVariable is what "fencelock lock" tells its command, and the default
+// of --sequencer.
+const sequencerVariable = "FENCELOCK_SEQUENCER"
+
+func newKVCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "kv",
+		Short: "Read and write the records behind a lock's fence",
+		Long: `Read and write the records behind a lock's fence.
+
+GUARD is the lock that guards the records. Every command runs under a sequencer
+of that lock, as a holder has it: under "fencelock lock GUARD -- COMMAND" it is in
+` + sequencerVariable + `. The first command of a holder, a read too, raises the fence: from then
+on the store refuses all older holders, with exit code 3.`,
+		Example: `  fencelock lock acct -- sh -c 'fencelock kv put acct balance 10'
+  fencelock kv get acct balance --sequencer acct#33
+  fencelock kv list acct --peek`,
+		Args: noSuchCommand,
+		RunE: commandMissing,
+	}
+	cmd.AddCommand(newKVGetCommand(a), newKVListCommand(a), newKVPutCommand(a), newKVDelCommand(a))
+	return cmd
+}
+
+// guarded is what the kv commands have in common. guard and key come from the
+// arguments, the rest from flags.
+type guarded struct {
+	*app
+	guard, key string
+	sequencer  string
+	peek       bool
+}
+
+func (g *guarded) addSequencerFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&g.sequencer, "sequencer", "", "the holder's sequencer, LOCK#TOKEN (default "+sequencerVariable+")")
+}
+
+func (g *guarded) addPeekFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&g.peek, "peek", false, "read without a sequencer; moves no fence, so write nothing back on the strength of it")
+}
+
+// opened is a guard's records, and the configuration that led there.
+type opened struct {
+	client *client.Client
+	config config.Config
+	kv     *kv.KV // nil with --peek
+}
+
+// open checks what was asked for, before any request, and runs f.
+func (g *guarded) open(cmd *cobra.Command, f func(opened) error) error {
+	if err := keys.CheckName(g.guard); err != nil {
+		return misuse(cmd, err)
+	}
+	seq, err := g.sequencerFor(cmd)
+	if err != nil {
+		return err
+	}
+	return g.withClient(cmd, func(c *client.Client, cfg config.Config) error {
+		at := opened{client: c, config: cfg}
+		if !g.peek {
+			if at.kv, err = c.KV(seq); err != nil {
+				return misuse(cmd, err)
+			}
+		}
+		return f(at)
+	})
+}
+
+// sequencerFor finds the sequencer and refuses that of another lock.
+func (g *guarded) sequencerFor(cmd *cobra.Command) (fencing.Sequencer, error) {
+	given := cmd.Flags().Changed("sequencer")
+	if g.peek {
+		if given {
+			return fencing.Sequencer{}, usagef(cmd, "--peek reads without a sequencer; give one of --peek and --sequencer")
+		}
+		return fencing.Sequencer{}, nil
+	}
+	text := g.sequencer
+	if !given {
+		text = g.env(sequencerVariable)
+	}
+	if text == "" {
+		return fencing.Sequencer{}, usagef(cmd, `no sequencer; run it under "fencelock lock %s -- COMMAND", or pass --sequencer`, g.guard)
+	}
+	seq, err := fencing.ParseSequencer(text)
+	if err != nil {
+		return fencing.Sequencer{}, misuse(cmd, err)
+	}
+	if seq.Lock != g.guard {
+		return fencing.Sequencer{}, misuse(cmd, fmt.Errorf("%w: %s does not open the records of %q; take that lock", fencing.ErrWrongGuard, seq, g.guard))
+	}
+	return seq, nil
+}
+
+// peekConfig is for reads without a token.
+func (o opened) peekConfig() kv.Config {
+	return kv.Config{Namespace: o.config.Client.Namespace, Timeout: o.config.Client.DialTimeout}
+}

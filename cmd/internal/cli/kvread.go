@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fencelock/fencelock/fencing/keys"
+	"github.com/fencelock/fencelock/fencing/kv"
+)
+
+func newKVGetCommand(a *app) *cobra.Command {
+	g := &guarded{app: a}
+	cmd := &cobra.Command{
+		Use:   "get GUARD KEY",
+		Short: "Print one record",
+		Long: `Print one record, byte for byte; on a terminal, a line break ends text that has
+none. With -o json or yaml: key, value and revision; a value that is no UTF-8 is
+in base64, as "encoding" says. A key that does not exist is exit code 4.`,
+		Args: arguments(2, 2, "GUARD and KEY"),
+		RunE: interruptible(func(cmd *cobra.Command, args []string) error {
+			g.guard, g.key = args[0], args[1]
+			if err := keys.CheckKey(g.key); err != nil {
+				return misuse(cmd, err)
+			}
+			return g.open(cmd, func(at opened) error { return g.get(cmd.Context(), at) })
+		}),
+	}
+	g.addSequencerFlag(cmd)
+	g.addPeekFlag(cmd)
+	return cmd
+}
+
+func (g *guarded) get(ctx context.Context, at opened) error {
+	found, err := g.read(ctx, at)
+	if err != nil {
+		return err
+	}
+	if !found.Found {
+		return fmt.Errorf("get %q of %q: %w", g.key, g.guard, errNotFound)
+	}
+	if at.config.Output == "table" {
+		return g.printRaw(found.Value)
+	}
+	return g.print(at.config.Output, recordOf(found))
+}
+
+func (g *guarded) read(ctx context.Context, at opened) (kv.Record, error) {
+	if g.peek {
+		return kv.Peek(ctx, at.client.Etcd(), g.guard, g.key, at.peekConfig())
+	}
+	return at.kv.Get(ctx, g.key)
+}
+
+func newKVListCommand(a *app) *cobra.Command {
+	g := &guarded{app: a}
+	cmd := &cobra.Command{
+		Use:   "list GUARD [PREFIX]",
+		Short: "Print the records whose keys begin with PREFIX",
+		Long: `Print the records whose keys begin with PREFIX, all of them without one, in the
+order of their keys. In the table, what is not printable is shown quoted.`,
+		Args: arguments(1, 2, "GUARD and perhaps PREFIX"),
+		RunE: interruptible(func(cmd *cobra.Command, args []string) error {
+			g.guard = args[0]
+			if len(args) == 2 {
+				g.key = args[1]
+			}
+			if err := keys.CheckKeyPrefix(g.key); err != nil {
+				return misuse(cmd, err)
+			}
+			return g.open(cmd, func(at opened) error { return g.list(cmd.Context(), at) })
+		}),
+	}
+	g.addSequencerFlag(cmd)
+	g.addPeekFlag(cmd)
+	return cmd
+}
+
+func (g *guarded) list(ctx context.Context, at opened) error {
+	found, err := g.readAll(ctx, at)
+	if err != nil {
+		return err
+	}
+	list := records{}
+	for _, r := range found {
+		list = append(list, recordOf(r))
+	}
+	return g.print(at.config.Output, list)
+}
+
+func (g *guarded) readAll(ctx context.Context, at opened) ([]kv.Record, error) {
+	if g.peek {
+		return kv.PeekList(ctx, at.client.Etcd(), g.guard, g.key, at.peekConfig())
+	}
+	return at.kv.List(ctx, g.key)
+}

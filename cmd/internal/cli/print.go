@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"sigs.k8s.io/yaml"
+)
+
+// printable is a result that also has a form for people.
+type printable interface {
+	// table writes rows, with a header where there can be several.
+	table(w io.Writer)
+}
+
+// print writes a result in the format of the setting "output": JSON and YAML by
+// its json tags.
+func (a *app) print(format string, v printable) error {
+	var err error
+	switch format {
+	case "json":
+		encoder := json.NewEncoder(a.Stdout)
+		encoder.SetIndent("", "  ")
+		err = encoder.Encode(v)
+	case "yaml":
+		var text []byte
+		if text, err = yaml.Marshal(v); err == nil {
+			_, err = a.Stdout.Write(text)
+		}
+	default:
+		w := tabwriter.NewWriter(a.Stdout, 0, 0, 3, ' ', 0)
+		v.table(w)
+		err = w.Flush()
+	}
+	if err != nil {
+		return fmt.Errorf("write the result: %w", err)
+	}
+	return nil
+}
+
+// row writes one line of a table.
+func row(w io.Writer, cells ...string) {
+	fmt.Fprintln(w, strings.Join(cells, "\t"))
+}

@@ -1,0 +1,70 @@
+package config
+
+import "time"
+
+// Config is every setting, with the defaults filled in.
+type Config struct {
+	Output string // how commands print: "table", "json" or "yaml"
+	Client Client
+	Server Server
+
+	origins map[string]Origin // by key
+}
+
+// Client has the settings of everything that talks to a cluster.
+type Client struct {
+	Endpoints   []string // host:port or URLs of members
+	TTL         time.Duration
+	Namespace   string
+	Owner       string // empty: "host:pid"
+	DialTimeout time.Duration
+
+	User, Password    string
+	CACert, Cert, Key string // PEM files
+}
+
+// Server has the settings of one member. Addresses are host:port or URLs. What
+// is empty has a default that depends on the rest, see Member.
+type Server struct {
+	Name    string
+	DataDir string
+
+	ListenClient, ListenPeer       []string
+	AdvertiseClient, AdvertisePeer []string
+	Peers                          []string // of every member, this one included; empty: a single node
+
+	Heartbeat, Election time.Duration
+	Quota               int64 // bytes
+	Retention           time.Duration
+
+	LogLevel  string // "debug", "info", "warn" or "error"
+	LogFormat string // "console" or "json"
+
+	ClientTLS, PeerTLS ServerTLS
+}
+
+// ServerTLS has the PEM files of one side of a member.
+type ServerTLS struct {
+	Cert, Key, CACert string
+	CertAuth          bool // refuse connections without a certificate of CACert
+}
+
+// Origin says where a setting's value came from.
+type Origin struct {
+	Layer Layer
+	Name  string // of the flag, the variable or the file; empty for a default
+}
+
+// Layer is a place where settings can be given. A higher one decides.
+type Layer int
+
+// The layers.
+const (
+	Default Layer = iota
+	File
+	Environment
+	Flag
+)
+
+// Origin returns where the value of the setting with this key came from.
+func (c Config) Origin(key string) Origin { return c.origins[key] }

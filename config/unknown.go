@@ -1,0 +1,80 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/viper"
+)
+
+// checkKeys refuses a file with keys that are no settings.
+func checkKeys(v *viper.Viper, path string) error {
+	var known []string
+	for _, s := range settings(new(Config)) {
+		known = append(known, s.key)
+	}
+	found := v.AllKeys()
+	slices.Sort(found)
+	var errs []error
+	for _, key := range found {
+		if !slices.Contains(known, key) && !emptySection(v, key, known) {
+			errs = append(errs, unknownKey(path, key, known))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// emptySection reports whether key is a section with nothing in it.
+func emptySection(v *viper.Viper, key string, known []string) bool {
+	isSection := slices.ContainsFunc(known, func(k string) bool { return strings.HasPrefix(k, key+".") })
+	return isSection && v.Get(key) == nil
+}
+
+func unknownKey(path, key string, known []string) error {
+	if meant := Closest(key, known); meant != "" {
+		return fmt.Errorf("%s: unknown key %s; did you mean %s?", path, key, meant)
+	}
+	return fmt.Errorf("%s: unknown key %s; the sections are client and server", path, key)
+}
+
+// Closest returns the word of known that was probably meant by word, or "": one
+// that is word with a section before it, or one in which no more has to be changed
+// than a third of the name that was given, without its section.
+func Closest(word string, known []string) string {
+	most := max(1, len(word[strings.LastIndex(word, ".")+1:])/3)
+	best, changes := "", most+1
+	for _, k := range known {
+		if strings.HasSuffix(k, "."+word) {
+			return k
+		}
+		if d := distance(word, k); d < changes {
+			best, changes = k, d
+		}
+	}
+	return best
+}
+
+// distance is the Levenshtein distance of a and b in bytes: how many have to be
+// put in, taken out or replaced.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			next := min(row[j], row[j+1]) + 1
+			if a[i] == b[j] {
+				next = min(next, diagonal)
+			} else {
+				next = min(next, diagonal+1)
+			}
+			diagonal, row[j+1] = row[j+1], next
+		}
+	}
+	return row[len(b)]
+}
