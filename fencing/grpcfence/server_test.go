@@ -75,6 +75,14 @@ func TestServerAnswers(t *testing.T) {
 	}
 }
 
+// Without a fence of its own the interceptor still sees what no handler has to.
+func TestInHandlerRefusesWhatNoFenceAdmits(t *testing.T) {
+	for token, code := range map[string]codes.Code{"": codes.InvalidArgument, "33": codes.InvalidArgument,
+		"accounts/43#33": codes.FailedPrecondition, "accounts/42#33": codes.OK} {
+		wantCode(t, call(incoming(t.Context(), token), grpcfence.InHandler{}, nothing), code)
+	}
+}
+
 func TestUnguardedCalls(t *testing.T) {
 	if err := callBehind(t.Context(), named(grpcfence.Unguarded), grpcfence.InHandler{}, nothing); err != nil {
 		t.Errorf("unguarded: got %v, want it let through", err)

@@ -61,6 +61,14 @@ func TestHandlerAnswers(t *testing.T) {
 	}
 }
 
+// Without a fence of its own the middleware still sees what no handler has to.
+func TestInHandlerRefusesWhatNoFenceAdmits(t *testing.T) {
+	h := httpfence.Handler(always, httpfence.InHandler{}, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	for token, status := range map[string]int{"": 428, "33": 400, "accounts/43#33": 403, "accounts/42#33": 200} {
+		wantStatus(t, serve(h, token), status)
+	}
+}
+
 // The document of a refusal is part of the wire format: clients in other languages
 // read it.
 func TestStaleProblem(t *testing.T) {
