@@ -41,6 +41,14 @@ func (c *Client) TryLock(ctx context.Context, name string) (*Lock, error) {
 
 // Acquire takes a lock as req says, through the client's default session.
 func (c *Client) Acquire(ctx context.Context, req Request) (*Lock, error) {
+	l, err := c.acquire(ctx, req)
+	if errors.Is(err, errNoLease) { // the session had been lost, and nobody knew
+		return c.acquire(ctx, req)
+	}
+	return l, err
+}
+
+func (c *Client) acquire(ctx context.Context, req Request) (*Lock, error) {
 	if err := check(ctx, req); err != nil {
 		return nil, err
 	}

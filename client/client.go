@@ -92,7 +92,7 @@ func New(cfg Config) (*Client, error) {
 	etcd := cfg.Etcd
 	if etcd == nil {
 		if etcd, err = clientv3.New(cfg.etcd()); err != nil {
-			return nil, fmt.Errorf("connect to %v: %w", cfg.Endpoints, err)
+			return nil, outcome.OfRead(context.Background(), "connect", err, cfg.Endpoints)
 		}
 	}
 	c := &Client{config: cfg, etcd: etcd, space: space, log: cfg.Logger, clock: newClock(), sessions: map[*Session]struct{}{}}
@@ -139,7 +139,8 @@ func (cfg Config) withDefaults() Config {
 
 // etcd configures the connection. A member that stops answering is dropped after
 // about 13 s: gRPC does not allow a shorter keep-alive than 10 s. Requests do not
-// wait for that, they are repeated elsewhere where that is safe.
+// wait for that, they are repeated elsewhere where that is safe. A connection with
+// no request on it is not probed: etcd takes that for an abuse.
 func (cfg Config) etcd() clientv3.Config {
 	return clientv3.Config{
 		Endpoints:            cfg.Endpoints,
@@ -149,7 +150,6 @@ func (cfg Config) etcd() clientv3.Config {
 		DialTimeout:          cfg.DialTimeout,
 		DialKeepAliveTime:    10 * time.Second,
 		DialKeepAliveTimeout: 3 * time.Second,
-		PermitWithoutStream:  true,
 		DialOptions:          []grpc.DialOption{outcome.SendOnce()},
 		Logger:               cfg.Logger.Named("etcd"),
 	}
@@ -161,6 +161,9 @@ func (c *Client) Etcd() *clientv3.Client { return c.etcd }
 // KV returns a handle on the records behind seq's guard, for a sequencer that
 // was handed over by a lock's holder. It sends no request.
 func (c *Client) KV(seq fencing.Sequencer) (*kv.KV, error) {
+	if c.ctx.Err() != nil {
+		return nil, fmt.Errorf("client: %w", ErrClosed)
+	}
 	return kv.New(c.etcd, seq, c.kvConfig())
 }
 
@@ -168,7 +171,7 @@ func (c *Client) KV(seq fencing.Sequencer) (*kv.KV, error) {
 // ErrNotHeld or ErrNotIssued. The answer may be outdated when it arrives: it is
 // for early refusals, a fence is what protects.
 func (c *Client) Check(ctx context.Context, seq fencing.Sequencer) error {
-	return kv.Check(ctx, c.etcd, seq, c.kvConfig())
+	return c.during(ctx, func(ctx context.Context) error { return kv.Check(ctx, c.etcd, seq, c.kvConfig()) })
 }
 
 func (c *Client) kvConfig() kv.Config {
@@ -196,6 +199,28 @@ func (c *Client) enter() (leave func(), err error) {
 	}
 	c.work.Add(1)
 	return c.work.Done, nil
+}
+
+// during makes a request of a caller's, which Close ends and waits for.
+func (c *Client) during(ctx context.Context, request func(context.Context) error) error {
+	leave, err := c.enter()
+	if err != nil {
+		return err
+	}
+	defer leave()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(c.ctx, cancel)()
+	return c.orClosed(request(ctx))
+}
+
+// orClosed turns an error into ErrClosed if the client was closed meanwhile: then
+// that is why the request failed, or nobody cares any more.
+func (c *Client) orClosed(err error) error {
+	if err != nil && c.ctx.Err() != nil {
+		return fmt.Errorf("client: %w (%v)", ErrClosed, err)
+	}
+	return err
 }
 
 // Close gives back everything that the client holds and ends its goroutines. It

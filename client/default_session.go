@@ -56,6 +56,7 @@ func (c *Client) dropIfEnded() {
 // open carries out one attempt to make the default session.
 func (c *Client) open(o *opening) {
 	o.session, o.err = c.openSession(c.ctx, c.config.TTL)
+	o.err = c.orClosed(o.err)
 	c.mu.Lock()
 	c.opening = nil
 	if o.err == nil && o.session.life.alive() {

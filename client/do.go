@@ -31,7 +31,8 @@ func (l *Lock) do(ctx context.Context, fn func(ctx context.Context, l *Lock) err
 	defer cancel()
 	defer func() {
 		unlocked := l.Unlock(ctx)
-		if !errors.Is(unlocked, ErrNotHeld) { // fn may have unlocked by itself
+		byItself := errors.Is(unlocked, ErrNotHeld) && !errors.Is(unlocked, ErrClosed)
+		if unlocked != nil && !byItself {
 			err = errors.Join(err, unlocked)
 		}
 	}()

@@ -98,17 +98,23 @@ func (a *acquisition) again(ctx context.Context, err error) bool {
 	return passing && a.ctx.Err() == nil && outcome.Pause(ctx, enterPause)
 }
 
+// errNoLease marks an acquisition whose session's lease was gone before it had a
+// claim: it has neither held nor waited, so another session can begin again.
+var errNoLease = errors.New("no claim could be put")
+
 // enterError words why no claim could be put.
 func (a *acquisition) enterError(ctx context.Context, err error) error {
-	if lost := a.session.Err(); lost != nil {
+	if errors.Is(err, rpctypes.ErrLeaseNotFound) {
+		a.session.life.end(fmt.Errorf("%w: %w", ErrLost, errLeaseGone))
+	}
+	if lost := a.session.Err(); errors.Is(lost, errLeaseGone) {
+		return fmt.Errorf("%w: %w", errNoLease, lost)
+	} else if lost != nil {
 		return lost
 	}
 	switch {
 	case errors.Is(err, ErrLocked):
 		return err
-	case errors.Is(err, rpctypes.ErrLeaseNotFound):
-		a.session.life.renewNow() // which ends the session
-		return fmt.Errorf("%w: %w", ErrLost, errLeaseGone)
 	case errors.Is(err, errUncertain), outcome.Passing(err):
 		return fmt.Errorf("%w: no answer from %v (%w)", ErrUnavailable, a.session.etcd.Endpoints(), err)
 	}

@@ -61,6 +61,9 @@ func (e *LockedError) Error() string {
 	if !e.Holder.Since.IsZero() {
 		text += ", claimed " + e.Holder.Since.Format(time.RFC3339)
 	}
+	if e.Holder.Lease == 0 {
+		text += fmt.Sprintf("; key %s has no lease, so it will never end by itself: delete it if nobody owns it", e.Holder.Key)
+	}
 	return text
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"strings"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -37,7 +38,7 @@ func (c *Client) Inspect(ctx context.Context, name string) (LockInfo, error) {
 }
 
 // Locks lists the locks that somebody claims and whose names begin with prefix, in
-// the order of their names, all at one revision. An error is the last thing that
+// the order of their keys, all at one revision. An error is the last thing that
 // it yields.
 func (c *Client) Locks(ctx context.Context, prefix string) iter.Seq2[LockInfo, error] {
 	return func(yield func(LockInfo, error) bool) {
@@ -65,6 +66,9 @@ func (c *Client) eachLock(ctx context.Context, prefix string, yield func(LockInf
 		}
 		revision, more, from = page.revision, page.more, page.next
 		for _, claim := range page.claims {
+			if !strings.HasPrefix(claim.Lock, prefix) {
+				continue // of lock "a", whose keys begin with "a/", too
+			}
 			if len(of) > 0 && of[0].Lock != claim.Lock {
 				if !yield(c.infoOf(of[0].Lock, of, revision), nil) {
 					return nil
@@ -91,15 +95,21 @@ type claimPage struct {
 // readClaims reads up to limit claims (0: all) from a range of keys, at a revision
 // (0: now).
 func (c *Client) readClaims(ctx context.Context, from, end string, limit, revision int64) (claimPage, error) {
-	ctx, cancel := outcome.Bound(ctx, c.config.DialTimeout)
-	defer cancel()
 	var resp *clientv3.GetResponse
-	err := outcome.Retry(ctx, func(ctx context.Context) (err error) {
-		resp, err = c.etcd.Get(ctx, from, clientv3.WithRange(end), clientv3.WithLimit(limit), clientv3.WithRev(revision))
-		return err
+	err := c.during(ctx, func(ctx context.Context) error {
+		ctx, cancel := outcome.Bound(ctx, c.config.DialTimeout)
+		defer cancel()
+		err := outcome.Retry(ctx, func(ctx context.Context) (err error) {
+			resp, err = c.etcd.Get(ctx, from, clientv3.WithRange(end), clientv3.WithLimit(limit), clientv3.WithRev(revision))
+			return err
+		})
+		if err != nil {
+			return outcome.OfRead(ctx, "read claims", err, c.etcd.Endpoints())
+		}
+		return nil
 	})
 	if err != nil {
-		return claimPage{}, outcome.OfRead(ctx, "read claims", err, c.etcd.Endpoints())
+		return claimPage{}, err
 	}
 	page := claimPage{revision: resp.Header.Revision, more: resp.More}
 	if revision != 0 {

@@ -66,7 +66,7 @@ func (l *Lock) Err() error {
 	if err != nil {
 		return err
 	}
-	return l.session.Err()
+	return ofLocks(l.session.Err())
 }
 
 // Deadline is until when the lock may be trusted if no renewal succeeds from now
@@ -107,7 +107,7 @@ func (l *Lock) newKV() *kv.KV {
 // trying until the claim is gone.
 func (l *Lock) Unlock(context.Context) error {
 	if err := l.session.Err(); err != nil {
-		l.end(err)
+		l.end(ofLocks(err))
 	}
 	if already := l.end(fmt.Errorf("%w: lock %q was unlocked", ErrNotHeld, l.place.lock)); already != nil {
 		return fmt.Errorf("unlock %q: %w", l.place.lock, already)

@@ -59,15 +59,12 @@ func (c *Client) NewSession(ctx context.Context, ttl time.Duration) (*Session, e
 	if err := checkTTL(ttl); err != nil {
 		return nil, err
 	}
-	leave, err := c.enter()
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(c.ctx, cancel)() // Close ends the attempt
-	return c.openSession(ctx, ttl)
+	var s *Session
+	err := c.during(ctx, func(ctx context.Context) (err error) {
+		s, err = c.openSession(ctx, ttl)
+		return err
+	})
+	return s, err
 }
 
 func checkTTL(ttl time.Duration) error {
@@ -86,10 +83,10 @@ func (c *Client) openSession(ctx context.Context, ttl time.Duration) (*Session, 
 	s := &Session{client: c, etcd: c.etcd, space: c.space, lease: lease.ID, held: map[*Lock]struct{}{}}
 	s.log = c.log.With(zap.String("session", fmt.Sprintf("%x", int64(lease.ID))))
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
-	s.sweep.session = s
+	s.sweep.session, s.sweep.added = s, make(chan struct{}, 1)
 	s.life = newLifeline(c.clock, s, sent, time.Duration(lease.TTL)*time.Second, s.lost)
+	c.remember(s) // before it can end
 	s.work.Go(s.life.run)
-	c.remember(s)
 	return s, nil
 }
 
@@ -131,15 +128,19 @@ func (s *Session) lost(cause error) {
 	held := s.held
 	s.held = nil
 	s.mu.Unlock()
-	ofLocks := cause
-	if errors.Is(cause, ErrClosed) {
-		ofLocks = fmt.Errorf("%w: given back, since its session was closed: %w", ErrNotHeld, ErrClosed)
-	}
 	for lock := range held {
-		lock.end(ofLocks)
+		lock.end(ofLocks(cause))
 	}
 	s.cancel(cause)
 	s.client.forget(s)
+}
+
+// ofLocks is what the end of a session means for its locks; nil if it has not ended.
+func ofLocks(cause error) error {
+	if errors.Is(cause, ErrClosed) {
+		return fmt.Errorf("%w: given back, since its session was closed: %w", ErrNotHeld, ErrClosed)
+	}
+	return cause
 }
 
 // keep registers a lock that has been granted, unless the session has ended.

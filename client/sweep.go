@@ -7,8 +7,6 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
-
-	"github.com/fencelock/fencelock/fencing/kv/outcome"
 )
 
 // sweeper removes claims that nobody owns. A claim whose put was never answered
@@ -18,14 +16,15 @@ import (
 // never used again, so no live claim can be met.
 type sweeper struct {
 	session *Session
+	added   chan struct{} // there is a new key
 
 	mu      sync.Mutex
 	keys    []string
 	running bool
 }
 
-// The sweeper looks often at first, since most late requests land at once when a
-// connection comes back, and then once in two seconds.
+// The sweeper looks often after a key was added, since most late requests land at
+// once when a connection comes back, and then once in two seconds.
 const (
 	firstSweep = 50 * time.Millisecond
 	lastSweep  = 2 * time.Second
@@ -40,10 +39,13 @@ func (w *sweeper) add(key string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.keys = append(w.keys, key)
-	if w.running {
-		return
+	select {
+	case w.added <- struct{}{}:
+	default:
 	}
-	w.running = w.session.start(w.run) == nil
+	if !w.running {
+		w.running = w.session.start(w.run) == nil
+	}
 }
 
 // has reports whether a key is under the sweeper's eye.
@@ -55,20 +57,28 @@ func (w *sweeper) has(key string) bool {
 
 // run sweeps until the session ends.
 func (w *sweeper) run() {
-	ctx := w.session.ctx
-	pause, known := firstSweep, 0
-	for outcome.Pause(ctx, pause) {
-		w.mu.Lock()
-		keys := w.keys[:len(w.keys):len(w.keys)]
-		w.mu.Unlock()
-		if pause = min(2*pause, lastSweep); len(keys) != known {
-			pause, known = firstSweep, len(keys)
+	pause := firstSweep
+	for w.session.ctx.Err() == nil {
+		w.clearAll()
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+			pause = min(2*pause, lastSweep)
+		case <-w.added:
+			pause = firstSweep
+		case <-w.session.ctx.Done():
 		}
-		for len(keys) > 0 {
-			batch := keys[:min(sweepBatch, len(keys))]
-			keys = keys[len(batch):]
-			w.clear(ctx, batch)
-		}
+		timer.Stop()
+	}
+}
+
+// clearAll looks at every key once.
+func (w *sweeper) clearAll() {
+	w.mu.Lock()
+	keys := w.keys[:len(w.keys):len(w.keys)]
+	w.mu.Unlock()
+	for batch := range slices.Chunk(keys, sweepBatch) {
+		w.clear(w.session.ctx, batch)
 	}
 }
 

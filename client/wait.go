@@ -31,7 +31,7 @@ func (a *acquisition) wait(p place, now standing) (standing, error) {
 	for now.ahead != nil {
 		a.saw(now.ahead)
 		if now.ahead.Lease == 0 {
-			return now, fmt.Errorf("%w: key %s stands in the queue without a lease, so it will never end by itself: delete it if nobody owns it", ErrLocked, now.ahead.Key)
+			return now, &LockedError{Holder: *now.ahead, name: p.lock}
 		}
 		next, err := a.awaitEnd(p, *now.ahead)
 		if err != nil {

@@ -16,6 +16,9 @@ import (
 // needs milliseconds; one that hangs is given up, and the next watch goes elsewhere.
 const watchTime = 2 * time.Second
 
+// errWatchLate is why such a watch was given up.
+var errWatchLate = fmt.Errorf("watch not confirmed within %v", watchTime)
+
 // watchEnds watches for the end of each key, from now on. It returns when a
 // member has confirmed the watches: what happened before must be read.
 //
@@ -25,15 +28,21 @@ const watchTime = 2 * time.Second
 // channel closes. The watches end with ctx.
 func (c *Client) watchEnds(ctx context.Context, keys ...string) ([]clientv3.WatchChan, error) {
 	stream := c.watchStream.Load()
+	watching, giveUp := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(watchTime, func() { giveUp(errWatchLate) })
+	defer timer.Stop()
 	watches := make([]clientv3.WatchChan, len(keys))
 	for i, key := range keys {
-		watches[i] = c.etcd.Watch(onStream(ctx, stream), key, clientv3.WithCreatedNotify(), clientv3.WithFilterPut())
-	}
-	timer := time.NewTimer(watchTime)
-	defer timer.Stop()
-	for _, watch := range watches {
-		if err := confirmed(ctx, watch, timer.C); err != nil {
-			c.watchStream.CompareAndSwap(stream, stream+1)
+		// Watch itself waits for the member, as long as its context allows.
+		watches[i] = c.etcd.Watch(onStream(watching, stream), key, clientv3.WithCreatedNotify(), clientv3.WithFilterPut())
+		if err := confirmed(watching, watches[i]); err != nil {
+			giveUp(err)
+			// A wait that was cancelled says nothing against the member. And each
+			// number that is left costs a stream: etcd's client never closes one
+			// on which no watch was begun.
+			if ctx.Err() == nil {
+				c.watchStream.CompareAndSwap(stream, stream+1)
+			}
 			return nil, err
 		}
 	}
@@ -41,17 +50,15 @@ func (c *Client) watchEnds(ctx context.Context, keys ...string) ([]clientv3.Watc
 }
 
 // confirmed waits until a member has taken up a watch.
-func confirmed(ctx context.Context, watch clientv3.WatchChan, late <-chan time.Time) error {
+func confirmed(ctx context.Context, watch clientv3.WatchChan) error {
 	select {
 	case first, ok := <-watch:
 		if ok && first.Created && !first.Canceled {
 			return nil
 		}
-		return fmt.Errorf("watch refused: %w", cmp.Or(first.Err(), errWatchClosed))
-	case <-late:
-		return fmt.Errorf("watch not confirmed within %v", watchTime)
+		return fmt.Errorf("watch refused: %w", cmp.Or(first.Err(), context.Cause(ctx), errWatchClosed))
 	case <-ctx.Done():
-		return ctx.Err()
+		return context.Cause(ctx)
 	}
 }
 

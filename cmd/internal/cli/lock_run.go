@@ -38,7 +38,7 @@ func (h *holding) run(a *app, signals *signals) error {
 		Stdout:  out,
 		Stderr:  errors,
 	})
-	lost, note := h.free()
+	note, lost := h.free()
 	if result.Lost != nil {
 		lost = result.Lost
 	}
@@ -69,7 +69,7 @@ func (h *holding) hold(a *app, signals *signals) error {
 		case <-h.lock.Done():
 		}
 	}
-	lost, note := h.free()
+	note, lost := h.free()
 	a.note(note)
 	if lost != nil {
 		return h.lostError(lost, "what it guards may have been changed since")
@@ -77,21 +77,21 @@ func (h *holding) hold(a *app, signals *signals) error {
 	return errors.Join(printing, reading)
 }
 
-// free unlocks. It returns why the lock was lost before that, if it was; or what
-// the user should know of an unlock whose outcome is unknown: the claim goes away
-// with its session.
-func (h *holding) free() (lost error, note string) {
+// free unlocks. Its error is why the lock was lost before that; an unlock whose
+// outcome is unknown is none, since the claim goes away with its session, but
+// something to note.
+func (h *holding) free() (note string, lost error) {
 	held, deadline := h.lock.Err(), h.lock.Deadline()
 	err := h.lock.Unlock(context.Background())
 	switch {
 	case err == nil:
-		return nil, ""
+		return "", nil
 	case held != nil:
-		return held, ""
+		return "", held
 	case errors.Is(err, client.ErrLost) && time.Now().Before(deadline):
-		return err, "" // its claim was gone already
+		return "", err // its claim was gone already
 	}
-	return nil, fmt.Sprintf("%v; the lock is free %v from now at the latest", err, h.ttl)
+	return fmt.Sprintf("%v; the lock is free %v from now at the latest", err, h.ttl), nil
 }
 
 func (h *holding) lostError(lost error, consequence string) error {

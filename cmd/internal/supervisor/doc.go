@@ -55,6 +55,14 @@
 // Nothing in the loop may block, or it could not kill: what there is to say is
 // said when the command has ended.
 //
+// # The terminal
+//
+// A command that reads from the terminal gets it, as a shell's foreground job
+// would, unless its output goes to a pipe: then the program there may be a pager,
+// and the command gets the terminal when the kernel stops it for want of it. When
+// the command stops (Ctrl-Z), fencelock takes the terminal back and stops too, so
+// that the shell sees a stopped job. Nobody renews the lock then.
+//
 // # What is promised, and what is not
 //
 //   - While fencelock runs, the group is dead before the lease can end.

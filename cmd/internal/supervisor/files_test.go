@@ -83,7 +83,7 @@ func TestLeftBehindButEnding(t *testing.T) {
 
 func TestLeftBehindIsEnded(t *testing.T) {
 	_, other := newMember(t)
-	p := start(t, other.endpoint, shell(`sh -c 'trap "echo term" TERM; echo $$; while :; do sleep 0.01; done' & wait $!0; exit 3`)...)
+	p := start(t, other.endpoint, shell(`sh -c 'trap "echo term" TERM; echo $$; while :; do sleep 0.01; done' & exit 3`)...)
 	left := p.pid()
 	p.expect("term")
 	p.ends(3, "left processes behind")

@@ -53,16 +53,24 @@ func startKeeper() (*keeper, error) {
 	return &keeper{cmd: cmd, line: ours}, nil
 }
 
-// arm tells the keeper which group to kill, and waits until it knows.
-func (k *keeper) arm(g group, deadline time.Time) error {
-	if err := k.line.SetDeadline(deadline); err != nil {
-		return err
-	}
+// arm tells the keeper which group to kill, and waits until it knows; as long as
+// still returns nil, which is asked again and again.
+func (k *keeper) arm(g group, still func() error) error {
 	if _, err := fmt.Fprintln(k.line, int(g)); err != nil {
 		return err
 	}
-	_, err := io.ReadFull(k.line, make([]byte, 1))
-	return err
+	for {
+		if err := k.line.SetReadDeadline(time.Now().Add(lookEvery)); err != nil {
+			return err
+		}
+		_, err := io.ReadFull(k.line, make([]byte, 1))
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			return err
+		}
+		if err := still(); err != nil {
+			return err
+		}
+	}
 }
 
 // dismiss ends the keeper before it can act: it is killed, not asked, and its

@@ -44,19 +44,20 @@ func Run(cfg Config) (Result, error) {
 	defer r.tty.close()
 	err := r.launch()
 	if err == nil {
-		r.supervise()
+		err = r.supervise()
 	}
 	status, waiting := r.finish()
-	if err == nil {
+	switch {
+	case r.lost: // if it came to nothing, then because of that
+		err = nil
+	case err == nil:
 		err = waiting
-	}
-	if err != nil && r.watch.look() == kill { // it came to nothing because of that
-		r.lost, err = true, nil
 	}
 	return r.result(status), err
 }
 
-// launch brings everything up in the order that the package comment gives.
+// launch brings everything up in the order that the package comment gives, but for
+// the last step.
 func (r *run) launch() (err error) {
 	if r.keeper, err = startKeeper(); err != nil {
 		return fmt.Errorf("start the keeper: %w", err)
@@ -65,13 +66,22 @@ func (r *run) launch() (err error) {
 		return fmt.Errorf("start a process: %w", err)
 	}
 	r.tty.claim()
-	if err = r.keeper.arm(r.gate.group, r.cfg.Lock.Deadline()); err != nil {
+	if err = r.keeper.arm(r.gate.group, r.still); err != nil {
 		return fmt.Errorf("wait for the keeper: %w", err)
 	}
 	if wantedBy(r.cfg) {
 		r.tty.giveTo(r.gate.group)
 	}
-	return r.gate.open(r.cfg.Lock.Deadline())
+	return nil
+}
+
+// still says why it is too late to begin.
+func (r *run) still() error {
+	if r.watch.look() == hold {
+		return nil
+	}
+	r.lost = true
+	return errNearEnd
 }
 
 // change is what has become of the command.
@@ -79,27 +89,30 @@ type change struct {
 	stopped unix.Signal // by which signal; 0: it has ended
 }
 
-// supervise returns when nothing of the group is left to wait for.
-func (r *run) supervise() {
-	changes := make(chan change)
-	var waiter sync.WaitGroup
-	waiter.Go(func() { reportChanges(int(r.gate.group), changes) })
-	defer waiter.Wait()
+// supervise opens the gate and returns when nothing of the group is left to wait
+// for. Its error is that the command could not be run. Signals are kept back until
+// the gate has become the command: the gate would not understand them.
+func (r *run) supervise() (err error) {
+	changes, opened := make(chan change), make(chan error, 1)
+	var waiting sync.WaitGroup
+	waiting.Go(func() { reportChanges(int(r.gate.group), changes) })
+	waiting.Go(func() { opened <- r.gate.open() })
+	defer waiting.Wait()
+	var signals <-chan os.Signal
 	lost := r.cfg.Lock.Done()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for r.look(); !r.rest.over(r.gate.group); r.look() {
 		timer.Reset(r.next())
 		select {
-		case s := <-r.cfg.Signals:
-			r.look()
-			_ = r.gate.group.signal(s.(syscall.Signal))
+		case err = <-opened:
+			opened, signals = nil, r.cfg.Signals
+		case s := <-signals:
+			r.forward(s.(syscall.Signal))
 		case <-r.tty.resizes:
-			r.look()
-			_ = r.gate.group.signal(unix.SIGWINCH)
+			r.forward(unix.SIGWINCH)
 		case <-r.tty.stops:
-			r.look()
-			_ = r.gate.group.signal(unix.SIGTSTP)
+			r.forward(unix.SIGTSTP)
 		case c := <-changes:
 			r.look()
 			r.changed(c)
@@ -108,6 +121,16 @@ func (r *run) supervise() {
 		case <-timer.C:
 		}
 	}
+	if opened != nil { // the gate is gone, so this comes
+		err = <-opened
+	}
+	return err
+}
+
+// forward passes a signal on, after a look: it may have come with a wake-up.
+func (r *run) forward(s unix.Signal) {
+	r.look()
+	_ = r.gate.group.signal(s)
 }
 
 // reportChanges reports until the command has ended.

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -113,6 +114,8 @@ func (term *terminal) shows(text string) {
 
 func (term *terminal) ends(code int) {
 	term.t.Helper()
+	timer := time.AfterFunc(testTime, func() { _ = term.cmd.Process.Kill() })
+	defer timer.Stop()
 	_ = term.cmd.Wait()
 	if got := term.cmd.ProcessState.ExitCode(); got != code {
 		term.t.Errorf("%v: %v, want exit code %d", term.cmd.Args, term.cmd.ProcessState, code)
