@@ -140,7 +140,7 @@ func TestRefusedCommitIsCertain(t *testing.T) {
 
 // The server is killed between any two steps of a transaction, and started again.
 func TestKilledServerKeepsTheFence(t *testing.T) {
-	for dialect, start := range map[sqlfence.Dialect]func(testing.TB) *servers.Server{
+	for dialect, start := range map[sqlfence.Dialect]func(testing.TB, ...string) *servers.Server{
 		sqlfence.PostgreSQL: servers.StartPostgres, sqlfence.MySQL: servers.StartMariaDB,
 	} {
 		t.Run(string(dialect), func(t *testing.T) {

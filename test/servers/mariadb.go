@@ -13,8 +13,11 @@ import (
 // MariaDB returns the DSN of a fresh database, for go-sql-driver/mysql.
 func MariaDB(t testing.TB) string { t.Helper(); return share(t, mariadb()) }
 
-// StartMariaDB starts a MariaDB of the test's own.
-func StartMariaDB(t testing.TB) *Server { t.Helper(); return startOwn(t, mariadb()) }
+// StartMariaDB starts a MariaDB of the test's own, with further arguments.
+func StartMariaDB(t testing.TB, args ...string) *Server {
+	t.Helper()
+	return startOwn(t, mariadb(), args)
+}
 
 func mariadb() recipe {
 	return recipe{

@@ -14,8 +14,11 @@ import (
 // Postgres returns the URL of a fresh database, for pgx and psql.
 func Postgres(t testing.TB) string { t.Helper(); return share(t, postgres()) }
 
-// StartPostgres starts a PostgreSQL of the test's own.
-func StartPostgres(t testing.TB) *Server { t.Helper(); return startOwn(t, postgres()) }
+// StartPostgres starts a PostgreSQL of the test's own, with further arguments.
+func StartPostgres(t testing.TB, args ...string) *Server {
+	t.Helper()
+	return startOwn(t, postgres(), args)
+}
 
 // Psql returns the path of the psql that belongs to the server.
 func Psql(t testing.TB) string {

@@ -11,8 +11,12 @@ import (
 // Redis returns the URL of an empty database, for go-redis and rueidis.
 func Redis(t testing.TB) string { t.Helper(); return share(t, redis()) }
 
-// StartRedis starts a Redis of the test's own. It answers when its log is on disk.
-func StartRedis(t testing.TB) *Server { t.Helper(); return startOwn(t, redis()) }
+// StartRedis starts a Redis of the test's own, with further arguments. It answers
+// when its log is on disk.
+func StartRedis(t testing.TB, args ...string) *Server {
+	t.Helper()
+	return startOwn(t, redis(), args)
+}
 
 // redisDatabases is as many tests as one process can have that share a Redis.
 const redisDatabases = 1024

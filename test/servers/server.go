@@ -16,6 +16,7 @@ type Server struct {
 	recipe  recipe
 	program string
 	durable bool
+	extra   []string // arguments that the test gives
 	folder  string
 	port    int
 	process *process
@@ -54,9 +55,9 @@ func (s *Server) Start(t testing.TB) {
 }
 
 // startOwn starts a durable server that ends with the test.
-func startOwn(t testing.TB, r recipe) *Server {
+func startOwn(t testing.TB, r recipe, extra []string) *Server {
 	t.Helper()
-	s, err := launch(r, r.find(t), true)
+	s, err := launch(r, r.find(t), true, extra...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,12 +66,12 @@ func startOwn(t testing.TB, r recipe) *Server {
 }
 
 // launch starts a server on an empty folder.
-func launch(r recipe, program string, durable bool) (*Server, error) {
+func launch(r recipe, program string, durable bool, extra ...string) (*Server, error) {
 	folder, err := newFolder(durable)
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{recipe: r, program: program, durable: durable, folder: folder}
+	s := &Server{recipe: r, program: program, durable: durable, extra: extra, folder: folder}
 	if err := s.boot(); err != nil {
 		s.remove()
 		return nil, err
@@ -101,8 +102,9 @@ const starts = 50
 
 func (s *Server) start() error {
 	var failures []error
+	args := append(s.recipe.args(s), s.extra...)
 	for range starts {
-		p, err := startProcess(s.folder, s.program, s.recipe.args(s), s.recipe.ready, s.recipe.orphaned)
+		p, err := startProcess(s.folder, s.program, args, s.recipe.ready, s.recipe.orphaned)
 		if err == nil {
 			s.process = p
 			return nil

@@ -48,7 +48,7 @@ func address(dsn string) string { return dsn[:strings.LastIndex(dsn, "/")] }
 func TestOwnServersSurviveAKill(t *testing.T) {
 	for name, c := range map[string]struct {
 		driver, database string
-		start            func(testing.TB) *Server
+		start            func(testing.TB, ...string) *Server
 	}{"postgres": {"pgx", "postgres", StartPostgres}, "mariadb": {"mysql", "mysql", StartMariaDB}} {
 		t.Run(name, func(t *testing.T) {
 			s := c.start(t)
