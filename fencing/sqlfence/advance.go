@@ -59,7 +59,7 @@ func (f *Fence) verify(ctx context.Context, db queryer, query string, seq fencin
 
 // advance runs the upsert and reads its verdict.
 func (f *Fence) advance(ctx context.Context, tx *sql.Tx, statement string, seq fencing.Sequencer) error {
-	result, err := tx.ExecContext(ctx, statement, seq.Lock, int64(seq.Token))
+	result, err := f.sql.exec(ctx, tx, statement, seq.Lock, int64(seq.Token))
 	if err != nil {
 		return fmt.Errorf("advance the fence of %q: %w", seq.Lock, err)
 	}

@@ -120,7 +120,7 @@ func (f *Fence) unmark(ctx context.Context, tx *sql.Tx, seqs []fencing.Sequencer
 		return nil
 	}
 	for _, seq := range seqs {
-		if _, err := tx.ExecContext(ctx, f.sql.unmark, seq.Lock); err != nil {
+		if _, err := f.sql.exec(ctx, tx, f.sql.unmark, seq.Lock); err != nil {
 			return fmt.Errorf("unmark the fence of %q: %w", seq.Lock, err)
 		}
 	}

@@ -126,7 +126,7 @@ func TestSeveralGuards(t *testing.T) {
 
 // Names that text columns of some databases take for the same, or for nothing.
 func TestNamesAreComparedAsBytes(t *testing.T) {
-	names := []string{"a", "A", "á", "a\u0301", "a ", " a", "a/b", "a%", "a_", "ß", "ss", "🔒", "\u200b", "İ", "i", "ı", "'", `"`, "`", `\`, "NULL", "0", "00"}
+	names := []string{"a", "A", "á", "a\u0301", "a ", " a", "a/b", "a%", "a_", "ß", "ss", "🔒", "\u200b", "İ", "i", "ı", "'", `"`, "`", `\`, "NULL", "0", "00", "?", "a?b", "$1"}
 	each(t, func(t *testing.T, db *database) {
 		f := db.fence(t, sqlfence.Config{})
 		for i, name := range names {
@@ -268,6 +268,7 @@ func TestNewRefusesBadConfig(t *testing.T) {
 		"three parts":     {Dialect: sqlfence.PostgreSQL, Table: "a.b.c"},
 		"a long name":     {Dialect: sqlfence.PostgreSQL, Table: fmt.Sprint(slices.Repeat([]int{1}, 40))},
 		"NUL":             {Dialect: sqlfence.PostgreSQL, Table: "a\x00"},
+		"a placeholder":   {Dialect: sqlfence.MySQL, Table: "a?"},
 		"isolation":       {Dialect: sqlfence.PostgreSQL, Isolation: 99},
 	} {
 		if f, err := sqlfence.New(cfg); err == nil {

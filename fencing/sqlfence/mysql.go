@@ -28,5 +28,6 @@ ON DUPLICATE KEY UPDATE writer = IF(VALUES(token) >= token, VALUES(writer), writ
 		unmark:    `UPDATE ` + table + ` SET writer = 0 WHERE guard = ?`,
 		repair:    `UPDATE ` + table + ` SET token = ? WHERE guard = ? AND token = ?`,
 		fenceIsID: true,
+		literals:  true,
 	}
 }

@@ -30,8 +30,8 @@ func checkIdentifier(name string) error {
 		return errors.New("a name is empty")
 	case len(name) > maxIdentifier:
 		return fmt.Errorf("a name has %d bytes, at most %d are allowed", len(name), maxIdentifier)
-	case strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f || strings.ContainsRune("\"`'\\$", r) }):
-		return errors.New("a name holds a quote, a backslash, a dollar sign or a control character")
+	case strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f || strings.ContainsRune("\"`'\\$?", r) }):
+		return errors.New("a name holds a quote, a backslash, one of $ and ?, or a control character")
 	}
 	return nil
 }

@@ -1,5 +1,12 @@
 package sqlfence
 
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+)
+
 // Statements are the texts that a [Fence] sends, for those who reach the
 // database by pgx, gorm or sqlc. Placeholders are the dialect's own; arguments
 // come in the order (guard, token).
@@ -34,6 +41,24 @@ type statements struct {
 
 	// fenceIsID: after advance and marking, the last insert id is the fence.
 	fenceIsID bool
+
+	// literals: what runs in every transaction goes out with its values in the
+	// text. go-sql-driver prepares, runs and closes a statement with arguments, one
+	// round trip more than without.
+	literals bool
+}
+
+// exec runs a statement for a guard and, if it has a second placeholder, a token.
+func (s statements) exec(ctx context.Context, tx *sql.Tx, statement, guard string, token ...any) (sql.Result, error) {
+	if !s.literals {
+		return tx.ExecContext(ctx, statement, append([]any{guard}, token...)...)
+	}
+	// Hexadecimal digits need no quoting, and are bytes in any character set.
+	statement = strings.Replace(statement, "?", fmt.Sprintf("x'%x'", guard), 1)
+	for _, number := range token {
+		statement = strings.Replace(statement, "?", fmt.Sprintf("%d", number), 1)
+	}
+	return tx.ExecContext(ctx, statement)
 }
 
 // statementsOf fills in the table.
