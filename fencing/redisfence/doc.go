@@ -42,8 +42,9 @@
 //
 // The holder notices at its next operation: a handle that has claimed a fence and
 // finds it lower gets [ErrLost]. Until then a holder that was overtaken is
-// admitted again. Where that must not happen, keep the data behind a fence that
-// does not forget: sqlfence, or fencing/kv.
+// admitted again, if there is no Verify, or if its very token is where the fence
+// stands. Where that must not happen, keep the data behind a fence that does not
+// forget: sqlfence, or fencing/kv.
 //
 // # Tokens of nobody
 //

@@ -114,3 +114,26 @@ func put(ctx context.Context, tx *sql.Tx, db *database, guard, key, value string
 	_, err := tx.ExecContext(ctx, db.sql("INSERT INTO records VALUES (?, ?, ?)"), guard, key, value)
 	return err
 }
+
+// SQLite does its work inside the user's process, which is killed here.
+func TestCrash(t *testing.T) {
+	fencingtest.Crash(t, fencingtest.CrashHarness{
+		Open: func(t testing.TB, dir string, step func(name string)) fencingtest.Resource {
+			db := connect(t, sqlfence.SQLite, sqliteFile(dir))
+			db.exec(t, "CREATE TABLE IF NOT EXISTS records (guard TEXT, name TEXT, value TEXT, PRIMARY KEY (guard, name))")
+			return &table{db, db.fence(t, sqlfence.Config{}), stepping(step)}
+		},
+	})
+}
+
+func stepping(step func(name string)) runner {
+	return func(ctx context.Context, r *table, op fencingtest.Op, fn func(tx *sql.Tx) error) error {
+		step("begin")
+		defer step("after the commit")
+		return viaDo(ctx, r, op, func(tx *sql.Tx) error {
+			step("the work")
+			defer step("commit")
+			return fn(tx)
+		})
+	}
+}

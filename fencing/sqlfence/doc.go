@@ -69,11 +69,12 @@
 // # What is not promised
 //
 // A fence is as durable as its database. A replica that takes over without the
-// last commits, or a restored backup, brings back fences as old as its data: a
-// holder that was overtaken since is admitted until the present one comes. So
-// after either, and before clients are let in, raise all fences to the lock
-// cluster's revision, which "fencelock status" shows; then have the holders take
-// their locks again:
+// last commits, or a restored backup, brings back fences as old as its data, and
+// lacks those of newer guards. With Config.Verify a holder that was overtaken
+// since is still refused, unless its very token is where the fence stands again;
+// without, it is admitted until the present holder comes. So after either, and
+// before clients are let in, raise all fences to the lock cluster's revision, which
+// "fencelock status" shows; then have the holders take their locks again:
 //
 //	UPDATE fencelock_fence SET token = 5678 WHERE token < 5678;
 package sqlfence

@@ -40,11 +40,16 @@ func open(t testing.TB, dialect sqlfence.Dialect) *database {
 	case sqlfence.MySQL:
 		dsn = servers.MariaDB(t)
 	case sqlfence.SQLite:
-		dsn = "file:" + filepath.Join(t.TempDir(), "data.db") + "?_pragma=busy_timeout(20000)&_pragma=journal_mode(wal)&_pragma=recursive_triggers(1)&_pragma=foreign_keys(1)"
+		dsn = sqliteFile(t.TempDir())
 	}
 	db := connect(t, dialect, dsn)
 	db.exec(t, `CREATE TABLE records (guard VARCHAR(255), name VARCHAR(255), value VARCHAR(4000), PRIMARY KEY (guard, name))`)
 	return db
+}
+
+func sqliteFile(dir string) string {
+	return "file:" + filepath.Join(dir, "data.db") +
+		"?_pragma=busy_timeout(20000)&_pragma=journal_mode(wal)&_pragma=recursive_triggers(1)&_pragma=foreign_keys(1)"
 }
 
 func connect(t testing.TB, dialect sqlfence.Dialect, dsn string) *database {
