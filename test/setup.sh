@@ -8,6 +8,9 @@ set -euo pipefail
 # A command with a slash is a path and may hold wildcards.
 needs=(
 	"gcc:gcc libc6-dev:the race detector"
+	"/usr/lib/postgresql/*/bin/postgres:postgresql:fences in PostgreSQL"
+	"/usr/sbin/mariadbd:mariadb-server-core:fences in MariaDB"
+	"redis-server:redis-server:fences in Redis"
 )
 
 present() {

@@ -31,7 +31,7 @@ var importRules = []importRule{{
 }, {
 	name: "fences need no driver",
 	of: []string{"./fencing/sqlfence/...", "./fencing/redisfence/...",
-		"./fencing/filefence/...", "./fencing/httpfence/..."},
+		"./fencing/filefence/...", "./fencing/httpfence/...", "./fencing/memfence/..."},
 	mayLink: []string{"std", "./fencing", "./fencing/keys"},
 	bad:     [2]string{"./fencing/sqlfence", "github.com/jackc/pgx/v5"},
 }, {

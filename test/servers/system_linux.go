@@ -1,0 +1,71 @@
+package servers
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+const supported = true
+
+// command makes a process that gets orphaned when this one dies.
+func command(folder, program string, args []string, orphaned syscall.Signal) *exec.Cmd {
+	cmd := exec.Command(program, args...)
+	cmd.Dir = folder
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: orphaned, Credential: unprivileged()}
+	return cmd
+}
+
+// unprivileged is who servers run as, nil for the user who runs the tests.
+func unprivileged() *syscall.Credential {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	uid, gid := uint32(65534), uint32(65534)
+	if nobody, err := user.Lookup("nobody"); err == nil {
+		if n, err := strconv.ParseUint(nobody.Uid, 10, 32); err == nil {
+			uid = uint32(n)
+		}
+		if n, err := strconv.ParseUint(nobody.Gid, 10, 32); err == nil {
+			gid = uint32(n)
+		}
+	}
+	return &syscall.Credential{Uid: uid, Gid: gid}
+}
+
+// handOver gives a folder to the user who servers run as.
+func handOver(folder string) error {
+	if u := unprivileged(); u != nil {
+		return os.Chown(folder, int(u.Uid), int(u.Gid))
+	}
+	return nil
+}
+
+// roomy reports whether a file system has room for a server of each kind.
+func roomy(folder string) bool {
+	const enough = 4 << 30
+	var fs syscall.Statfs_t
+	return syscall.Statfs(folder, &fs) == nil && fs.Bavail*uint64(fs.Bsize) >= enough
+}
+
+func alive(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
+
+// kill ends the process and its children, which for PostgreSQL are in sessions
+// of their own, and waits for it.
+func (p *process) kill() error {
+	pid := p.cmd.Process.Pid
+	children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	err := p.signal(syscall.SIGKILL)
+	for _, child := range strings.Fields(string(children)) {
+		if n, err := strconv.Atoi(child); err == nil {
+			_ = syscall.Kill(n, syscall.SIGKILL)
+		}
+	}
+	<-p.exited
+	return err
+}
