@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -93,7 +94,7 @@ func New(cfg Config) (*Client, error) {
 	etcd := cfg.Etcd
 	if etcd == nil {
 		if etcd, err = clientv3.New(cfg.etcd()); err != nil {
-			return nil, outcome.OfRead(context.Background(), "connect", err, cfg.Endpoints)
+			return nil, outcome.OfRead(context.Background(), "connect to "+strings.Join(cfg.Endpoints, ", "), err, cfg.Endpoints)
 		}
 	}
 	c := &Client{config: cfg, etcd: etcd, space: space, log: cfg.Logger, clock: newClock(), sessions: map[*Session]struct{}{}}

@@ -3,6 +3,7 @@ package client_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -198,6 +199,31 @@ func TestCloseWithNoServerUpReturns(t *testing.T) {
 				t.Errorf("second close: got %v, want nil", err)
 			}
 		})
+	}
+}
+
+// One member of three hangs: everything is given back through the others.
+func TestCloseLeavesAMemberThatHangs(t *testing.T) {
+	t.Parallel()
+	cluster := clustertest.Start(t, 3)
+	proxy := netfault.New(t, cluster.Endpoint(0))
+	c := connect(t, client.Config{Endpoints: append([]string{proxy.Addr()}, cluster.Endpoints()[1:]...)})
+	const sessions = 9
+	for i := range sessions {
+		hold(t, session(t, c, time.Minute), fmt.Sprint("lock", i))
+	}
+	proxy.Stall()
+	start := time.Now()
+	if err := closeWithin(t, c, limit); err != nil {
+		t.Errorf("close: got %v, want nil", err)
+	}
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("close took %v, want at most some two seconds", took)
+	}
+	for i := range sessions {
+		if got := queueOf(t, cluster.MemberClient(t, 1), fmt.Sprint("lock", i)); len(got) != 0 {
+			t.Errorf("queue %v after Close, want none", keysOf(got))
+		}
 	}
 }
 

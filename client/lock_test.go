@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/fencelock/fencelock/client"
@@ -136,6 +137,44 @@ func TestTokenIsOfTheEnqueue(t *testing.T) {
 	unlock(t, a)
 	if got := granted(t, waiterB); got.Token() <= want {
 		t.Errorf("B's token is %v, want more than A's, %v", got.Token(), want)
+	}
+}
+
+// The grant brings the fence along, so that the holder's first operation is one
+// transaction, whoever held before it.
+func TestFirstFencedOperationIsOneTransaction(t *testing.T) {
+	cluster := oneMember(t)
+	etcd := cluster.Client(t)
+	var f faults
+	c := connect(t, client.Config{Etcd: f.client(t, cluster)})
+	other := member(t, cluster, "other")
+	for _, how := range []string{"free", "waited for", "tried"} {
+		before := hold(t, other, "orders")
+		if _, err := before.KV().Put(t.Context(), "x", nil); err != nil {
+			t.Fatal(err)
+		}
+		var l *client.Lock
+		switch how {
+		case "waited for":
+			waiting := waitFor(t, etcd, c, "orders", 2)
+			unlock(t, before)
+			l = granted(t, waiting)
+		case "tried":
+			unlock(t, before)
+			l, _ = c.TryLock(t.Context(), "orders")
+		default:
+			unlock(t, before)
+			l = hold(t, c, "orders")
+		}
+		sent := f.set(-1, func(*pb.TxnRequest) bool { return true }, pass)
+		if _, err := l.KV().Put(t.Context(), "x", nil); err != nil {
+			t.Errorf("%s: put: %v", how, err)
+		}
+		f.disarm()
+		if got := len(sent.Taken); got != 1 {
+			t.Errorf("%s: the first put took %d transactions, want 1", how, got)
+		}
+		unlock(t, l)
 	}
 }
 

@@ -67,7 +67,7 @@ func TestLockAllTakesEachNameOnce(t *testing.T) {
 		if _, err := l.KV(name).Put(t.Context(), "k", []byte(name)); err != nil {
 			t.Errorf("put behind %s: %v", name, err)
 		}
-		if l.KV(name) != l.KV(name) {
+		if first, second := l.KV(name), l.KV(name); first != second {
 			t.Errorf("KV(%q) is not always the same handle", name)
 		}
 	}

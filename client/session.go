@@ -233,7 +233,10 @@ func (s *Session) giveClaimsBack(ctx context.Context, places []place) {
 
 // revoke gives the lease back, and every claim with it.
 func (s *Session) revoke(ctx context.Context) error {
-	_, err := s.etcd.Revoke(ctx, s.lease)
+	err := outcome.Retry(ctx, func(ctx context.Context) error {
+		_, err := s.etcd.Revoke(ctx, s.lease)
+		return err
+	})
 	if err == nil || errors.Is(err, rpctypes.ErrLeaseNotFound) {
 		return nil
 	}

@@ -47,14 +47,14 @@ func look(txn *pb.TxnRequest) bool {
 	return len(txn.Compare) == 1
 }
 
-// waitOn waits for a lock that another holds, through a client whose watch lies on
+// waitOn waits for locks that another holds, through a client whose watches lie on
 // the first endpoint, and that knows of all of them by now. When it returns, there
-// is nothing left for the client to do than to wait.
-func waitOn(t *testing.T, name string, endpoints []string) (<-chan result, watchCounter) {
+// is nothing left for the client to do than to wait. The result is of the last one.
+func waitOn(t *testing.T, endpoints []string, names ...string) (waiting <-chan result, confirmed watchCounter) {
 	t.Helper()
-	confirmed := make(watchCounter, 1000)
+	confirmed = make(watchCounter, 1000)
 	var f faults
-	looks := f.set(1, look, pass)
+	looks := f.set(len(names), look, pass)
 	etcd, err := clientv3.New(clientv3.Config{
 		Endpoints:   endpoints[:1],
 		Logger:      zap.NewNop(),
@@ -64,11 +64,14 @@ func waitOn(t *testing.T, name string, endpoints []string) (<-chan result, watch
 		t.Fatalf("new etcd client: %v", err)
 	}
 	t.Cleanup(func() { _ = etcd.Close() })
-	waiting := goLock(context.Background(), connect(t, client.Config{Etcd: etcd, Owner: "waiter", TTL: time.Minute}), name)
-	for range 2 { // of the claim ahead and of its own
-		receive(t, confirmed, "confirmation of a watch")
+	c := connect(t, client.Config{Etcd: etcd, Owner: "waiter", TTL: time.Minute})
+	for _, name := range names {
+		waiting = goLock(context.Background(), c, name)
+		for range 2 { // of the claim ahead and of its own
+			receive(t, confirmed, "confirmation of a watch")
+		}
+		receive(t, looks.Done, "a look at the queue")
 	}
-	receive(t, looks.Done, "a look at the queue")
 	etcd.SetEndpoints(endpoints...)
 	return waiting, confirmed
 }
@@ -78,7 +81,7 @@ func TestWaiterLeavesAMemberThatIsCutOff(t *testing.T) {
 	t.Parallel()
 	cluster := clustertest.Start(t, 3)
 	held := hold(t, connect(t, client.Config{Endpoints: cluster.Endpoints()[1:], TTL: time.Minute}), "orders")
-	waiting, _ := waitOn(t, "orders", cluster.Endpoints())
+	waiting, _ := waitOn(t, cluster.Endpoints(), "orders")
 	cluster.Isolate(0)
 	unlock(t, held)
 	if got := receiveWithin(t, 10*time.Second, waiting, "a waiter whose member is cut off"); got.err != nil {
@@ -92,7 +95,7 @@ func TestWaiterLeavesAMemberThatHangs(t *testing.T) {
 	cluster := clustertest.Start(t, 3)
 	held := hold(t, connect(t, client.Config{Endpoints: cluster.Endpoints()[1:], TTL: time.Minute}), "orders")
 	proxy := netfault.New(t, cluster.Endpoint(0))
-	waiting, _ := waitOn(t, "orders", append([]string{proxy.Addr()}, cluster.Endpoints()[1:]...))
+	waiting, _ := waitOn(t, append([]string{proxy.Addr()}, cluster.Endpoints()[1:]...), "orders")
 	proxy.Stall()
 	unlock(t, held)
 	// It reads the queue every 3 to 6 s, and a read that hangs takes 1.7 s.
@@ -113,7 +116,8 @@ func TestWaiterTakesItsWatchElsewhere(t *testing.T) {
 	between := goLock(ctx, session(t, healthy, time.Minute), "orders")
 	awaitQueue(t, etcd, "orders", 2)
 	proxy := netfault.New(t, cluster.Endpoint(0))
-	waiting, confirmed := waitOn(t, "orders", append([]string{proxy.Addr()}, cluster.Endpoints()[1:]...))
+	hold(t, healthy, "parked") // the wait for it keeps the stream on the member that hangs
+	waiting, confirmed := waitOn(t, append([]string{proxy.Addr()}, cluster.Endpoints()[1:]...), "parked", "orders")
 	proxy.Stall()
 	cancel() // it has somebody else to wait for now, and hears nothing of it
 	mustBe(t, "the one between", receive(t, between, "the one between").err, context.Canceled)
@@ -136,7 +140,7 @@ func TestWaiterIsCutOffDuringACompaction(t *testing.T) {
 	etcd := cluster.Client(t)
 	held := hold(t, connect(t, client.Config{Endpoints: cluster.Endpoints(), TTL: time.Minute}), "orders")
 	proxy := netfault.New(t, cluster.Endpoint(0))
-	waiting, _ := waitOn(t, "orders", []string{proxy.Addr()})
+	waiting, _ := waitOn(t, []string{proxy.Addr()}, "orders")
 	proxy.Refuse()
 	proxy.Reset()
 	for range 1000 {
