@@ -44,9 +44,16 @@ func BenchmarkFencedWrite(b *testing.B) {
 			}
 			ctx := fencing.NewContext(b.Context(), fencing.Sequencer{Lock: guard, Token: 33})
 			pairs(b,
-				func() error { return unfenced(ctx, db, inside("UPDATE plain SET n = n + 1 WHERE id = 42")) },
-				func() error { return f.Do(ctx, db, guard, inside("UPDATE fenced SET n = n + 1 WHERE id = 42")) })
+				func() error { return unfenced(ctx, db, add(ctx, "plain")) },
+				func() error { return f.Do(ctx, db, guard, add(ctx, "fenced")) })
 		})
+	}
+}
+
+func add(ctx context.Context, table string) func(tx *sql.Tx) error {
+	return func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "UPDATE "+table+" SET n = n + 1 WHERE id = 42")
+		return err
 	}
 }
 
