@@ -26,6 +26,9 @@ const (
 	// whole seconds, and at least 1.5 election time-outs: 2 s at its defaults.
 	MinTTL = time.Second
 
+	// MaxTTL is the longest one: 250,000 hours, within etcd's 9,000,000,000 s.
+	MaxTTL = 250_000 * time.Hour
+
 	// closeTime bounds how long Close waits for the cluster to take things back.
 	// What could not be given back ends with its TTL.
 	closeTime = 2 * time.Second
@@ -71,8 +74,8 @@ func (c *Client) NewSession(ctx context.Context, ttl time.Duration) (*Session, e
 }
 
 func checkTTL(ttl time.Duration) error {
-	if ttl < MinTTL {
-		return fmt.Errorf("session TTL %v: want at least %v", ttl, MinTTL)
+	if ttl < MinTTL || ttl > MaxTTL {
+		return fmt.Errorf("session TTL %v: want %v to %v", ttl, MinTTL, MaxTTL)
 	}
 	return nil
 }
