@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -135,22 +134,4 @@ func environment(list []string) map[string]string {
 		}
 	}
 	return env
-}
-
-// readFile reads a YAML file, none if path is empty.
-func readFile(path string) (*viper.Viper, error) {
-	v := viper.New()
-	if path == "" {
-		return v, nil
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("read configuration: %w", err)
-	}
-	defer f.Close()
-	v.SetConfigType("yaml")
-	if err := v.ReadConfig(f); err != nil {
-		return nil, fmt.Errorf("read configuration %s: %w", path, err)
-	}
-	return v, checkKeys(v, path)
 }

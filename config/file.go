@@ -1,0 +1,67 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"unicode/utf8"
+
+	"github.com/spf13/viper"
+	"go.yaml.in/yaml/v3"
+)
+
+// maxFile bounds what is read of a configuration file, in bytes. Every setting
+// with a comment of its own fits a hundred times over; /dev/zero does not.
+const maxFile = 1 << 20
+
+// readFile reads a YAML file, none if path is empty.
+func readFile(path string) (*viper.Viper, error) {
+	v := viper.New()
+	if path == "" {
+		return v, nil
+	}
+	text, err := readText(path)
+	if err != nil {
+		return nil, fmt.Errorf("read configuration %s: %w", path, err)
+	}
+	v.SetConfigType("yaml")
+	if err := v.ReadConfig(bytes.NewReader(text)); err != nil {
+		return nil, fmt.Errorf("read configuration %s: %w", path, err)
+	}
+	return v, checkKeys(v, path)
+}
+
+// readText refuses what would be read in part, or not as it is meant.
+func readText(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(text) > maxFile:
+		return nil, fmt.Errorf("it is larger than %d bytes: is it the right file?", maxFile)
+	case !utf8.Valid(text):
+		return nil, errors.New("it is not UTF-8 text: save it as such")
+	}
+	return text, oneDocument(text)
+}
+
+// oneDocument refuses a second YAML document, which would be ignored. What is no
+// YAML at all is left for the reader to report.
+func oneDocument(text []byte) error {
+	documents := yaml.NewDecoder(bytes.NewReader(text))
+	var first, second any
+	if documents.Decode(&first) != nil {
+		return nil
+	}
+	if err := documents.Decode(&second); !errors.Is(err, io.EOF) {
+		return errors.New("it holds more than one YAML document: everything after the second '---' would be ignored")
+	}
+	return nil
+}
