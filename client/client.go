@@ -143,7 +143,8 @@ func (cfg Config) withDefaults() Config {
 
 // etcd configures the connection. A member that stops answering is dropped after
 // about 13 s: gRPC does not allow a shorter keep-alive than 10 s. Requests do not
-// wait for that, they are repeated elsewhere where that is safe.
+// wait for that, they are repeated elsewhere where that is safe. An idle connection
+// is not probed: etcd's members end one that is, with "too many pings".
 func (cfg Config) etcd() clientv3.Config {
 	return clientv3.Config{
 		Endpoints:            cfg.Endpoints,
@@ -153,7 +154,6 @@ func (cfg Config) etcd() clientv3.Config {
 		DialTimeout:          cfg.DialTimeout,
 		DialKeepAliveTime:    10 * time.Second,
 		DialKeepAliveTimeout: 3 * time.Second,
-		PermitWithoutStream:  true,
 		DialOptions:          []grpc.DialOption{outcome.SendOnce()},
 		Logger:               cfg.Logger.Named("etcd"),
 	}
