@@ -32,6 +32,14 @@ func (k kind) mode() string {
 	return keys.Exclusive
 }
 
+// what words one name of this kind for messages.
+func (k kind) what(name string) string {
+	if k == permit {
+		return fmt.Sprintf("semaphore %q", name)
+	}
+	return fmt.Sprintf("lock %q", name)
+}
+
 // place is where a session's claim lies, or is about to.
 type place struct {
 	lock  string
