@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fencelock/fencelock/fencing"
 	"github.com/fencelock/fencelock/fencing/keys"
 )
 
@@ -32,14 +31,12 @@ type goal struct {
 // what words the goal for an error message.
 func (g goal) what() string {
 	switch {
-	case g.kind == permit:
-		return fmt.Sprintf("semaphore %q", g.names[0])
 	case len(g.names) > shownNames:
 		return fmt.Sprintf("locks %q and %d more", g.names[:shownNames], len(g.names)-shownNames)
 	case len(g.names) > 1:
 		return fmt.Sprintf("locks %q", g.names)
 	}
-	return fmt.Sprintf("lock %q", g.names[0])
+	return g.kind.what(g.names[0])
 }
 
 // acquirer is a session, or a client that brings its default session.
@@ -53,8 +50,8 @@ func (g goal) check(ctx context.Context) error {
 		if err := keys.CheckName(name); err != nil {
 			return err
 		}
-		if held, ok := fencing.FromContext(ctx, name); ok && g.kind != permit {
-			return fmt.Errorf("lock %q: %w, token %v: pass the handle on, or lock with a context that is not bound to it", name, ErrReentrant, held.Token)
+		if token := carried(ctx, name); token != 0 && g.kind != permit {
+			return fmt.Errorf("lock %q: %w, token %v: pass the handle on, or lock with a context that is not bound to it", name, ErrReentrant, token)
 		}
 	}
 	if err := ctx.Err(); err != nil {
@@ -187,7 +184,7 @@ func (a *acquisition) whyNot(ctx context.Context) error {
 	if a.holder == nil {
 		return fmt.Errorf("%s: %w: no answer from %v in time: %w", a.goal.what(), ErrUnavailable, a.session.etcd.Endpoints(), ctx.Err())
 	}
-	return fmt.Errorf("%w; gave up waiting: %w", &LockedError{Holder: *a.holder, name: a.holder.Lock}, ctx.Err())
+	return fmt.Errorf("%w; gave up waiting: %w", &LockedError{Holder: *a.holder, what: a.goal.kind.what(a.holder.Lock)}, ctx.Err())
 }
 
 // saw remembers who stands in the way, for whyNot.

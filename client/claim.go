@@ -2,6 +2,7 @@ package client
 
 import (
 	"errors"
+	"fmt"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -29,6 +30,14 @@ func (k kind) mode() string {
 		return keys.SharedMode
 	}
 	return keys.Exclusive
+}
+
+// what words one name of this kind for messages.
+func (k kind) what(name string) string {
+	if k == permit {
+		return fmt.Sprintf("semaphore %q", name)
+	}
+	return fmt.Sprintf("lock %q", name)
 }
 
 // place is where a session's claim lies, or is about to.
@@ -118,9 +127,9 @@ func claimFrom(lock string, found *mvccpb.KeyValue) Claim {
 }
 
 // mustHaveLease refuses to wait for a claim that will never end by itself.
-func mustHaveLease(ahead Claim) error {
+func (p place) mustHaveLease(ahead Claim) error {
 	if ahead.Lease != 0 {
 		return nil
 	}
-	return &LockedError{Holder: ahead, name: ahead.Lock}
+	return &LockedError{Holder: ahead, what: p.kind.what(ahead.Lock)}
 }

@@ -144,8 +144,8 @@ func (cfg Config) withDefaults() Config {
 
 // etcd configures the connection. A member that stops answering is dropped after
 // about 13 s: gRPC does not allow a shorter keep-alive than 10 s. Requests do not
-// wait for that, they are repeated elsewhere where that is safe. A connection with
-// no request on it is not probed: etcd takes that for an abuse.
+// wait for that, they are repeated elsewhere where that is safe. An idle connection
+// is not probed: etcd's members end one that is, with "too many pings".
 func (cfg Config) etcd() clientv3.Config {
 	return clientv3.Config{
 		Endpoints:            cfg.Endpoints,

@@ -151,7 +151,7 @@ func (a *acquisition) locked(holder *Claim) error {
 	if a.session.sweep.has(holder.Key) {
 		return fmt.Errorf("%w: an earlier claim of this session is being removed", errOvertaken)
 	}
-	return &LockedError{Holder: *holder, name: holder.Lock}
+	return &LockedError{Holder: *holder, what: a.goal.kind.what(holder.Lock)}
 }
 
 // again reports whether another attempt makes sense, and pauses before it.
@@ -193,7 +193,7 @@ func (a *acquisition) enterError(err error) error {
 	case errors.Is(err, errUncertain), outcome.Passing(err):
 		return fmt.Errorf("%w: no answer from %v (%w)", ErrUnavailable, a.session.etcd.Endpoints(), err)
 	case errors.Is(err, errOvertaken):
-		return &LockedError{name: a.goal.names[0]}
+		return &LockedError{what: a.goal.what()}
 	}
 	return outcome.Refused("put a claim", err)
 }

@@ -61,15 +61,15 @@ type LockedError struct {
 	// Holder as it was when last read. Its zero Token means that the lock's
 	// holder could not be read in time, or has changed meanwhile.
 	Holder Claim
-	name   string
+	what   string // is locked: lock "…", or semaphore "…"
 }
 
 // Error names the lock, its holder, and since when it holds.
 func (e *LockedError) Error() string {
 	if e.Holder.Token == 0 {
-		return fmt.Sprintf("lock %q is held by another client", e.name)
+		return e.what + " is held by another client"
 	}
-	text := fmt.Sprintf("lock %q is held by %s, token %v", e.name, ownerOf(e.Holder), e.Holder.Token)
+	text := fmt.Sprintf("%s is held by %s, token %v", e.what, ownerOf(e.Holder), e.Holder.Token)
 	if !e.Holder.Since.IsZero() {
 		text += ", claimed " + e.Holder.Since.Format(time.RFC3339)
 	}

@@ -30,23 +30,35 @@ type holding struct {
 
 func newHolding(s *Session, what string, places []place, now []standing, t *turn) *holding {
 	h := &holding{session: s, what: what, places: places, turn: t, grants: now, since: time.Now()}
-	ctx := context.Background()
-	for _, seq := range h.sequencers() {
-		ctx = fencing.NewContext(ctx, seq)
-	}
-	h.ctx, h.cancel = context.WithCancelCause(ctx)
+	h.ctx, h.cancel = context.WithCancelCause(h.carry(context.Background()))
 	return h
 }
 
-// sequencers are those of the holding: one for each exclusive claim.
-func (h *holding) sequencers() []fencing.Sequencer {
-	var list []fencing.Sequencer
+// sharedKey is under what a context carries the token of a shared lock. It is not
+// for services, who would take a sequencer for more than it is.
+type sharedKey struct{ lock string }
+
+// carry returns a child of ctx that carries what is held.
+func (h *holding) carry(ctx context.Context) context.Context {
 	for _, p := range h.places {
-		if p.kind == exclusive {
-			list = append(list, fencing.Sequencer{Lock: p.lock, Token: p.token})
+		switch p.kind {
+		case exclusive:
+			ctx = fencing.NewContext(ctx, fencing.Sequencer{Lock: p.lock, Token: p.token})
+		case shared:
+			ctx = context.WithValue(ctx, sharedKey{p.lock}, p.token)
 		}
 	}
-	return list
+	return ctx
+}
+
+// carried is the token with which ctx carries a lock already, exclusively or
+// shared; 0 if it does not.
+func carried(ctx context.Context, lock string) fencing.Token {
+	if seq, ok := fencing.FromContext(ctx, lock); ok {
+		return seq.Token
+	}
+	token, _ := ctx.Value(sharedKey{lock}).(fencing.Token)
+	return token
 }
 
 // grant is what the store needs to know of the i-th claim.
@@ -90,10 +102,7 @@ func (h *holding) Deadline() time.Time { return time.Now().Add(h.session.life.le
 // when the lock ends, and that carries its sequencer, if it has one. Call cancel
 // when the work is done.
 func (h *holding) Bind(ctx context.Context) (bound context.Context, cancel context.CancelFunc) {
-	for _, seq := range h.sequencers() {
-		ctx = fencing.NewContext(ctx, seq)
-	}
-	bound, end := context.WithCancelCause(ctx)
+	bound, end := context.WithCancelCause(h.carry(ctx))
 	stop := context.AfterFunc(h.ctx, func() { end(context.Cause(h.ctx)) })
 	return bound, func() {
 		stop()

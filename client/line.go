@@ -220,7 +220,7 @@ func (s *Session) tooLate(ctx context.Context, lock string) error {
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return ctx.Err()
 	}
-	locked := &LockedError{name: lock}
+	locked := &LockedError{what: exclusive.what(lock)}
 	if holder := s.holderNow(lock); holder != nil {
 		locked.Holder = *holder
 	}

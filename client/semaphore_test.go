@@ -270,7 +270,7 @@ func TestPermitWaiterThatLeaves(t *testing.T) {
 	defer cancel()
 	_, err := waiter.Acquire(ctx)
 	mustBe(t, "Acquire", err, context.DeadlineExceeded, client.ErrLocked)
-	if err != nil && !strings.Contains(err.Error(), "held by holder") {
+	if err != nil && !strings.Contains(err.Error(), `semaphore "jobs" is held by holder`) {
 		t.Errorf("got %q, want it to name the holder", err)
 	}
 	if got := claimsUnder(t, etcd, permitPrefix("jobs")); got != 2 {

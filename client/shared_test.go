@@ -86,6 +86,26 @@ func TestSharedLockEndsOnce(t *testing.T) {
 	mustBe(t, "its context", context.Cause(l.Context()), client.ErrNotHeld)
 }
 
+// A context that carries the lock, shared, would wait for itself, or for a writer
+// who waits for it.
+func TestSharedLockDoesNotReenter(t *testing.T) {
+	cluster := oneMember(t)
+	c := member(t, cluster, "a")
+	l := share(t, c, "orders")
+	if seq, ok := fencing.FromContext(l.Context(), "orders"); ok {
+		t.Errorf("its context carries the sequencer %v, want none", seq)
+	}
+	bound, cancel := l.Bind(t.Context())
+	defer cancel()
+	for what, ctx := range map[string]context.Context{"its context": l.Context(), "a bound one": bound} {
+		mustBe(t, "LockShared with "+what, second(c.LockShared(ctx, "orders")), client.ErrReentrant)
+		mustBe(t, "Lock with "+what, second(c.Lock(ctx, "orders")), client.ErrReentrant)
+		mustBe(t, "TryLockAll with "+what, second(c.TryLockAll(ctx, "other", "orders")), client.ErrReentrant)
+		unlock(t, must(c.Lock(ctx, "other"))(t))
+	}
+	unshare(t, l)
+}
+
 func TestTryLockShared(t *testing.T) {
 	cluster := oneMember(t)
 	etcd := cluster.Client(t)

@@ -99,22 +99,7 @@ func (w *sweeper) clear(ctx context.Context, keys []string) {
 			deletes = append(deletes, clientv3.OpDelete(key))
 		}
 	}
-	if len(deletes) == 0 {
-		return
+	if len(deletes) > 0 {
+		_, _ = w.session.etcd.Txn(ctx).Then(deletes...).Commit()
 	}
-	if _, err := w.session.etcd.Txn(ctx).Then(deletes...).Commit(); err == nil {
-		w.forget(deletes)
-	}
-}
-
-// forget drops keys that were there and have been deleted: each of them was put
-// once, so it cannot come back.
-func (w *sweeper) forget(deleted []clientv3.Op) {
-	gone := make(map[string]bool, len(deleted))
-	for _, op := range deleted {
-		gone[string(op.KeyBytes())] = true
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.keys = slices.DeleteFunc(slices.Clone(w.keys), func(key string) bool { return gone[key] })
 }

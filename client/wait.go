@@ -56,7 +56,7 @@ func (a *acquisition) wait(p place, now standing) (standing, error) {
 	}
 	for now.ahead != nil {
 		a.saw(now.ahead)
-		if err := mustHaveLease(*now.ahead); err != nil {
+		if err := p.mustHaveLease(*now.ahead); err != nil {
 			return now, err
 		}
 		next, err := a.awaitEnd(p, *now.ahead)
