@@ -67,7 +67,7 @@ func TestLockAllTakesEachNameOnce(t *testing.T) {
 		if _, err := l.KV(name).Put(t.Context(), "k", []byte(name)); err != nil {
 			t.Errorf("put behind %s: %v", name, err)
 		}
-		if l.KV(name) != l.KV(name) {
+		if one, two := l.KV(name), l.KV(name); one != two {
 			t.Errorf("KV(%q) is not always the same handle", name)
 		}
 	}
@@ -332,6 +332,24 @@ func TestLockAllWithALostClaimIsNotGranted(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Nor does it keep others waiting for long, though the one that it waits for does
+// not end: it looks at all of its claims every few seconds.
+func TestLockAllWithALostClaimGivesUp(t *testing.T) {
+	t.Parallel()
+	cluster := oneMember(t)
+	etcd := cluster.Client(t)
+	held := hold(t, member(t, cluster, "holder"), "y")
+	waiting := goAll(t.Context(), member(t, cluster, "waiter"), "x", "y", "z")
+	awaitQueue(t, etcd, "y", 2)
+	other := waitFor(t, etcd, member(t, cluster, "other"), "z", 2)
+	if _, err := etcd.Delete(t.Context(), string(queueOf(t, etcd, "x")[0].Key)); err != nil {
+		t.Fatal(err)
+	}
+	unlock(t, granted(t, other))
+	mustBe(t, "LockAll", receive(t, waiting, "LockAll").err, client.ErrLost)
+	unlock(t, held)
 }
 
 // Single locks, shared ones and sets stand in the same queues.
