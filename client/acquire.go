@@ -129,8 +129,9 @@ func (s *Session) pursue(ctx context.Context, g goal) (*holding, error) {
 type acquisition struct {
 	session *Session
 	goal    goal
-	value   string // of the claims
-	turn    *turn  // in the local queue
+	value   string  // of the claims
+	turn    *turn   // in the local queue
+	places  []place // where its claims stand, once they do
 	ctx     context.Context
 	cancel  context.CancelFunc // ends the wait
 
@@ -206,6 +207,7 @@ func (a *acquisition) run() {
 		a.turn.pass()
 		return
 	}
+	a.places = places
 	if err = a.waitForAll(places, now); err == nil {
 		a.held, err = a.grant(places, now)
 	}

@@ -334,6 +334,24 @@ func TestLockAllWithALostClaimIsNotGranted(t *testing.T) {
 	}
 }
 
+// Nor does it keep others waiting for long, though the one that it waits for does
+// not end: it looks at all of its claims every few seconds.
+func TestLockAllWithALostClaimGivesUp(t *testing.T) {
+	t.Parallel()
+	cluster := oneMember(t)
+	etcd := cluster.Client(t)
+	held := hold(t, member(t, cluster, "holder"), "y")
+	waiting := goAll(t.Context(), member(t, cluster, "waiter"), "x", "y", "z")
+	awaitQueue(t, etcd, "y", 2)
+	other := waitFor(t, etcd, member(t, cluster, "other"), "z", 2)
+	if _, err := etcd.Delete(t.Context(), string(queueOf(t, etcd, "x")[0].Key)); err != nil {
+		t.Fatal(err)
+	}
+	unlock(t, granted(t, other))
+	mustBe(t, "LockAll", receive(t, waiting, "LockAll").err, client.ErrLost)
+	unlock(t, held)
+}
+
 // Single locks, shared ones and sets stand in the same queues.
 func TestLockAllAmongOtherKinds(t *testing.T) {
 	cluster := oneMember(t)

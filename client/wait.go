@@ -37,10 +37,7 @@ func (a *acquisition) waitForAll(places []place, now []standing) error {
 		}
 		now[i] = next
 	}
-	if len(places) > 1 { // the first may have ended while the last was waited for
-		return a.mustAllStand(places)
-	}
-	return nil
+	return a.mustAllStand() // the first may have ended while the last was waited for
 }
 
 // wait returns when the claim holds: nobody stands before it, and it was there
@@ -75,11 +72,22 @@ func (a *acquisition) insist(p place) (standing, error) {
 		if err == nil {
 			return now, nil
 		}
-		if ended := a.ended(); ended != nil {
-			return now, ended
+		if over := a.over(err); over != nil {
+			return now, over
 		}
 		outcome.Pause(a.ctx, watchPause)
 	}
+}
+
+// over says why the wait is over, nil if what failed is worth another attempt.
+func (a *acquisition) over(failure error) error {
+	if ended := a.ended(); ended != nil {
+		return ended
+	}
+	if errors.Is(failure, rpctypes.ErrPermissionDenied) {
+		return outcome.Refused("wait in its queue", failure)
+	}
+	return nil
 }
 
 // awaitEnd waits until the claim ahead has ended, and returns who is ahead then.
@@ -89,11 +97,8 @@ func (a *acquisition) awaitEnd(p place, ahead Claim) (standing, error) {
 		if err == nil {
 			return now, nil
 		}
-		if ended := a.ended(); ended != nil {
-			return standing{}, ended
-		}
-		if errors.Is(err, rpctypes.ErrPermissionDenied) {
-			return standing{}, outcome.Refused("wait in its queue", err)
+		if over := a.over(err); over != nil {
+			return standing{}, over
 		}
 		a.session.log.Debug("waiting for a lock: watch again", zap.String("lock", p.lock), zap.Error(err))
 		outcome.Pause(a.ctx, watchPause)
@@ -117,6 +122,11 @@ func (a *acquisition) vigil(p place, ahead Claim) (standing, error) {
 		}
 		if since, err = await(ctx, ends...); err != nil {
 			return a.lookAfter(p, ahead, err)
+		}
+		if since == 0 { // now and then: a set that cannot be had must not keep others waiting
+			if err := a.mustAllStand(); err != nil {
+				return now, err
+			}
 		}
 	}
 }
@@ -157,16 +167,23 @@ func (a *acquisition) claimGone() error {
 	return a.ended()
 }
 
-// mustAllStand reads, at one revision, whether every claim is still there.
-func (a *acquisition) mustAllStand(places []place) error {
-	ctx, cancel := outcome.Bound(a.ctx, a.session.client.config.DialTimeout)
-	defer cancel()
-	gone, err := a.session.anyGone(ctx, places)
-	if err != nil {
-		return outcome.OfRead(ctx, "see whether all claims hold", err, a.session.etcd.Endpoints())
-	}
-	if gone {
-		return a.claimGone()
+// mustAllStand reads, at one revision, whether every one of several claims is still
+// there. For a single one each look does that.
+func (a *acquisition) mustAllStand() error {
+	for len(a.places) > 1 {
+		ctx, cancel := outcome.Bound(a.ctx, a.session.client.config.DialTimeout)
+		gone, err := a.session.anyGone(ctx, a.places)
+		cancel()
+		if err == nil && gone {
+			return a.claimGone()
+		}
+		if err == nil {
+			return nil
+		}
+		if over := a.over(err); over != nil {
+			return over
+		}
+		outcome.Pause(a.ctx, watchPause)
 	}
 	return nil
 }
