@@ -7,6 +7,8 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/fencelock/fencelock/fencing/kv/outcome"
 )
 
 // sweeper removes claims that nobody owns. A claim whose put was never answered
@@ -90,7 +92,11 @@ func (w *sweeper) clear(ctx context.Context, keys []string) {
 	for _, key := range keys {
 		gets = append(gets, clientv3.OpGet(key, clientv3.WithCountOnly()))
 	}
-	found, err := w.session.etcd.Txn(ctx).Then(gets...).Commit()
+	var found *clientv3.TxnResponse
+	err := outcome.Retry(ctx, func(ctx context.Context) (err error) { // one member may hang
+		found, err = w.session.etcd.Txn(ctx).Then(gets...).Commit()
+		return err
+	})
 	if err != nil {
 		return
 	}
