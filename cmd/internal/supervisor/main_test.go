@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
+	"syscall"
 	"testing"
 )
 
@@ -19,10 +21,22 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 	} else {
 		os.Setenv("PATH", folder+":"+os.Getenv("PATH"))
+		heedSignals()
 		code = m.Run()
 	}
 	os.RemoveAll(folder)
 	os.Exit(code)
+}
+
+// heedSignals makes what the tests start heed the signals that they send, also
+// when the tests themselves were started under nohup or in the background: an
+// ignored signal stays ignored across exec, one that is caught does not.
+func heedSignals() {
+	for _, s := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM} {
+		if signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s)
+		}
+	}
 }
 
 func build() (folder string, err error) {
