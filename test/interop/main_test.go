@@ -26,6 +26,11 @@ func TestMain(m *testing.M) {
 		runMember(os.Args[2:])
 		return
 	}
+	// Without a build cache this takes a minute or two, which no test waits for.
+	if err := errors.Join(second(etcdctl()), second(etcd35()), second(etcd37())); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	clustertest.Main(m)
 }
 
