@@ -30,6 +30,19 @@
 // An ended handle never comes back to life. Locking again gives a new one, with a
 // higher token.
 //
+// # Kinds of locks
+//
+//	Lock, TryLock, Do   one holder at a time, with a fencing token
+//	LockShared          several readers; no token, but reads behind the fence
+//	LockAll             several locks together, under one token; losing one loses all
+//	Semaphore           as many holders as its limit; no tokens, since they do not
+//	                    exclude each other
+//	Campaign            a Lock whose claim carries a value; see Leader and Observe
+//
+// Goroutines of one session that want the same lock stand in a local line, and
+// only the head of it has a claim in the cluster. Inspect, Locks and Watch show who
+// holds and who waits; Break takes a lock away.
+//
 // # How long a lock may be trusted
 //
 // Until the session's deadline: when the last successful renewal was sent, plus
@@ -47,8 +60,9 @@
 //     second.
 //   - Behind a fence (see [Lock.KV] and package fencing) an acknowledged write is
 //     never lost to an older holder, whatever pauses, dies or is cut off.
-//   - Waiters are served first come, first served, together with those of etcd's
-//     own concurrency.Mutex and "etcdctl lock" on the same prefix.
+//   - Claims are served first come, first served, together with those of etcd's
+//     own concurrency.Mutex and "etcdctl lock" on the same prefix; so are the
+//     goroutines of a local line, among themselves.
 //   - A call that is cancelled, times out or fails leaves no claim: what cannot be
 //     removed at once is removed by the session later, and the session's end
 //     removes everything.
