@@ -4,11 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"path/filepath"
-	"slices"
 	"testing"
-	"time"
 
 	"github.com/fencelock/fencelock/fencing"
+	"github.com/fencelock/fencelock/fencing/fencingtest"
 	"github.com/fencelock/fencelock/fencing/sqlfence"
 	"github.com/fencelock/fencelock/test/servers"
 )
@@ -43,7 +42,7 @@ func BenchmarkFencedWrite(b *testing.B) {
 				}
 			}
 			ctx := fencing.NewContext(b.Context(), fencing.Sequencer{Lock: guard, Token: 33})
-			pairs(b,
+			fencingtest.Pairs(b,
 				func() error { return unfenced(ctx, db, add(ctx, "plain")) },
 				func() error { return f.Do(ctx, db, guard, add(ctx, "fenced")) })
 		})
@@ -67,30 +66,6 @@ func unfenced(ctx context.Context, db *database, fn func(tx *sql.Tx) error) erro
 		return err
 	}
 	return tx.Commit()
-}
-
-// pairs runs plain and fenced in turn, each first in every other pair.
-func pairs(b *testing.B, plain, fenced func() error) {
-	b.Helper()
-	var took [2][]time.Duration
-	for i := 0; b.Loop(); i++ {
-		for j := range 2 {
-			which := (i + j) % 2
-			start := time.Now()
-			if err := []func() error{plain, fenced}[which](); err != nil {
-				b.Fatal(err)
-			}
-			took[which] = append(took[which], time.Since(start))
-		}
-	}
-	var median [2]time.Duration
-	for i := range took {
-		slices.Sort(took[i])
-		median[i] = took[i][len(took[i])/2]
-	}
-	b.ReportMetric(float64(median[0].Microseconds()), "plain-µs")
-	b.ReportMetric(float64(median[1].Microseconds()), "fenced-µs")
-	b.ReportMetric(float64(median[1])/float64(median[0]), "ratio")
 }
 
 func startMariaDB(b *testing.B) string {
