@@ -67,7 +67,8 @@ type run struct {
 	Config
 	ask    asker
 	server *server
-	warnAt time.Time // of the next warning about missing peers
+	warnAt time.Time        // of the next warning about missing peers
+	last   map[string]Heard // in the last round that was not cut short
 }
 
 // until takes steps until one is the last.
@@ -75,6 +76,9 @@ func (r *run) until(ctx context.Context) error {
 	r.Log.Info("waiting for the peers of a first start", zap.Strings("peers", r.ask.peers))
 	for {
 		heard := r.ask.round(ctx)
+		if r.last == nil || ctx.Err() == nil {
+			r.last = heard
+		}
 		switch action := Next(r.Self, heard, r.ClusterID); action.Step {
 		case Start:
 			return nil
@@ -87,10 +91,10 @@ func (r *run) until(ctx context.Context) error {
 			}
 			continue // with no pause: the others wait for this
 		case Wait:
-			r.warn(heard)
+			r.warn()
 		}
 		if !pause(ctx, interval) {
-			return fmt.Errorf("first start: %s: %w", missing(heard), ctx.Err())
+			return fmt.Errorf("first start: %s: %w", missing(r.last), ctx.Err())
 		}
 	}
 }
@@ -105,10 +109,10 @@ func (r *run) decide(d Decision) error {
 	return nil
 }
 
-func (r *run) warn(heard map[string]Heard) {
+func (r *run) warn() {
 	if now := time.Now(); now.After(r.warnAt) {
 		r.warnAt = now.Add(nextWarning)
-		r.Log.Warn("the first start needs all members, and waits", zap.String("why", missing(heard)))
+		r.Log.Warn("the first start needs all members, and waits", zap.String("why", missing(r.last)))
 	}
 }
 
@@ -124,7 +128,7 @@ func missing(heard map[string]Heard) string {
 		}
 	}
 	if len(silent) == 0 {
-		return "these peers have not come to the same decision yet: " + strings.Join(behind, ", ")
+		return "these members have not come to the same decision yet: " + strings.Join(behind, ", ")
 	}
 	return fmt.Sprintf("a first start needs all members, and these have not answered: %s; start them, with the same --peers; if one has lost its disk, see `fencelock member replace`", strings.Join(silent, ", "))
 }
