@@ -51,7 +51,7 @@ func decidedFloor(origin snapshot.Origin, d bootstrap.Decision, cfg Config) erro
 		return nil
 	}
 	return fmt.Errorf("%w: it began with token floor %d, and this start asks for %d; use the first, or empty the folders of all members",
-		bootstrap.ErrInterrupted, d.Floor, cfg.TokenFloor)
+		ErrInterrupted, d.Floor, cfg.TokenFloor)
 }
 
 func newBirth() string {

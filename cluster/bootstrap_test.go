@@ -84,7 +84,7 @@ func wipe(t *testing.T, configs ...cluster.Config) {
 // wants checks an error's kind and words.
 func wants(t *testing.T, what string, err, kind error, words ...string) {
 	t.Helper()
-	if !errors.Is(err, kind) {
+	if kind != nil && !errors.Is(err, kind) {
 		t.Errorf("%s: got %v, want %v", what, err, kind)
 		return
 	}

@@ -25,27 +25,32 @@ func (m *Member) begin(ctx context.Context) error {
 		return nil
 	case m.folder.ran() && (alone || m.cfg.Existing):
 		return fmt.Errorf("%w: data folder %s is marked as one in which a member ran, and the data is gone; use an empty folder, and restore a snapshot or replace the member",
-			bootstrap.ErrReplace, m.folder.path)
+			ErrReplace, m.folder.path)
 	case m.cfg.Existing:
 		return nil
-	case alone:
-		return nil
 	}
-	decision, err := m.agree(ctx)
+	origin, _, err := snapshot.ReadOrigin(m.folder.path)
 	if err != nil {
-		return err
+		return fmt.Errorf("data folder %s: %w", m.folder.path, err)
 	}
-	m.cfg.ClusterToken = decision.Token()
-	return nil
+	floor := origin.Floor
+	if !alone {
+		decision, err := m.agree(ctx, origin)
+		if err != nil {
+			return err
+		}
+		m.cfg.ClusterToken, floor = decision.Token(), decision.Floor
+	}
+	return m.stage(origin, floor)
 }
 
 // agree runs the protocol of package bootstrap.
-func (m *Member) agree(ctx context.Context) (bootstrap.Decision, error) {
+func (m *Member) agree(ctx context.Context, origin snapshot.Origin) (bootstrap.Decision, error) {
 	a, err := m.cfg.addresses()
 	if err != nil {
 		return bootstrap.Decision{}, err
 	}
-	self, err := m.answer(a)
+	self, err := m.answer(a, origin)
 	if err != nil {
 		return bootstrap.Decision{}, fmt.Errorf("data folder %s: %w", m.folder.path, err)
 	}
@@ -61,11 +66,7 @@ func (m *Member) agree(ctx context.Context) (bootstrap.Decision, error) {
 }
 
 // answer is what the member says of its folder.
-func (m *Member) answer(a addresses) (bootstrap.Answer, error) {
-	origin, _, err := snapshot.ReadOrigin(m.folder.path)
-	if err != nil {
-		return bootstrap.Answer{}, err
-	}
+func (m *Member) answer(a addresses, origin snapshot.Origin) (bootstrap.Answer, error) {
 	self := bootstrap.Answer{
 		Member:   memberKey(a.advertisePeer),
 		Name:     m.cfg.Name,
@@ -80,9 +81,10 @@ func (m *Member) answer(a addresses) (bootstrap.Answer, error) {
 		self.Peers = append(self.Peers, memberKey(urls))
 	}
 	slices.Sort(self.Peers)
+	var err error
 	self.Decision, err = m.folder.decision()
 	if d := self.Decision; err == nil && d != nil && d.Births[self.Member] != self.Birth {
-		return self, fmt.Errorf("%w: its decision.json is not about this folder; empty it", bootstrap.ErrInterrupted)
+		return self, fmt.Errorf("%w: its decision.json is not about this folder; empty it", ErrInterrupted)
 	}
 	return self, err
 }

@@ -60,7 +60,7 @@ func startIn(ctx context.Context, cfg Config, folder *folder) (*Member, error) {
 
 // enter returns when etcd, which has started, may serve clients.
 func (m *Member) enter(ctx context.Context, restart bool) error {
-	if err := m.folder.noteRan(); err != nil {
+	if err := errors.Join(m.folder.noteRan(), m.folder.dropStaged()); err != nil {
 		return err
 	}
 	return m.admit(ctx, restart)
