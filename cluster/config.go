@@ -30,6 +30,11 @@ type Config struct {
 	ClusterToken   string // tells clusters with the same addresses apart; default "fencelock"
 	Existing       bool   // the cluster runs already and has added this member
 
+	// TokenFloor makes a new cluster issue only tokens above it, for resources
+	// that remember an older cluster: up to 2^52, or FloorNow. Default 0: none. It is
+	// the same on all members, and is ignored where there is data.
+	TokenFloor int64
+
 	Heartbeat time.Duration // whole milliseconds; default 100 ms, as etcd
 	// Election is the time without a leader's word after which a member stands
 	// for election: 5 heartbeats to 50 s, default 1 s, as etcd. It also bounds
@@ -92,6 +97,11 @@ func (c Config) withAddresses() Config {
 	return c
 }
 
+// FloorNow is a TokenFloor above all tokens of any cluster that made less than a
+// million writes per second since 1970: the microseconds since then. Members that
+// start together agree on the largest that one of them proposes.
+const FloorNow int64 = -1
+
 func (c Config) validate() error {
 	return errors.Join(
 		c.checkName(), c.checkTiming(), c.checkLimits(),
@@ -133,6 +143,8 @@ func (c Config) checkLimits() error {
 	switch {
 	case c.Quota < 0:
 		return fmt.Errorf("quota %d: must not be negative", c.Quota)
+	case c.TokenFloor != FloorNow && (c.TokenFloor < 0 || c.TokenFloor > 1<<52):
+		return fmt.Errorf("token floor %d: must be between 0 and 2^52, or FloorNow", c.TokenFloor)
 	case c.MaxRequestBytes < 0 || c.MaxRequestBytes > 10<<20:
 		return fmt.Errorf("max request bytes %d: must be between 1 and %d", c.MaxRequestBytes, 10<<20)
 	}
