@@ -219,3 +219,13 @@ func TestRestoreOfARestore(t *testing.T) {
 		t.Errorf("got floor %d after revision %d, %d fences; want a billion more, 2", r.Origin.Floor, info.Revision, info.Fences)
 	}
 }
+
+// A cluster that has stored nothing can be saved, too.
+func TestEmptyCluster(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "empty.db")
+	info := saved(t, clustertest.Start(t, 1).Client(t), file)
+	if info.Revision != 1 || info.Keys != 0 {
+		t.Errorf("got revision %d and %d keys, want 1 and none", info.Revision, info.Keys)
+	}
+	restored(t, file, t.TempDir(), 2)
+}

@@ -29,9 +29,12 @@ type content struct {
 	revision int64 // the store's
 }
 
+// emptyRevision is that of a store without history.
+const emptyRevision = 1
+
 // scan reads the whole history.
 func scan(ctx context.Context, tx *bbolt.Tx, s *spaces) (*content, error) {
-	c := &content{spaces: s, live: map[string]entry{}}
+	c := &content{spaces: s, live: map[string]entry{}, revision: emptyRevision}
 	err := eachVersion(ctx, tx, func(v version) error {
 		c.revision = max(c.revision, v.at.Main)
 		if v.deleted {
