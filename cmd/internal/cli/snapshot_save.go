@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 
 	"github.com/fencelock/fencelock/client"
 	"github.com/fencelock/fencelock/cluster/snapshot"
@@ -57,8 +58,11 @@ func clusterRevision(ctx context.Context, c *client.Client, cfg config.Client) (
 		if err == nil {
 			return revision, nil
 		}
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return 0, ctx.Err()
+		case isAny(err, rpctypes.ErrPermissionDenied, rpctypes.ErrUserEmpty):
+			return 0, fmt.Errorf("%w; only root may take a snapshot: --user root", err)
 		}
 	}
 	return 0, fmt.Errorf("%w; are a majority of the members running, and do %s reach them?", err, strings.Join(cfg.Endpoints, ", "))

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fencelock/fencelock/cluster"
 	"github.com/fencelock/fencelock/cluster/clustertest"
 )
 
@@ -252,4 +253,25 @@ func TestSnapshotSaveInterrupted(t *testing.T) {
 	if cmd.ProcessState.ExitCode() != codeFailure || !strings.Contains(out.String(), "interrupted") || left(t, dir) != "" {
 		t.Errorf("exit code %d, %q, left %q; want %d, interrupted, nothing", cmd.ProcessState.ExitCode(), out.String(), left(t, dir), codeFailure)
 	}
+}
+
+// Users and their rights are in the snapshot, and count after a restore as before.
+func TestSnapshotOfAClusterWithUsers(t *testing.T) {
+	old := clustertest.Start(t, 1)
+	withUser(t, old, "secret")
+	c, file := at(old.Endpoints()...), filepath.Join(t.TempDir(), "s.db")
+	c.run("snapshot", "save", file).want(t, codeFailure, "user name is empty", "--user root")
+	c.with("FENCELOCK_CLIENT_PASSWORD=secret").run("snapshot", "save", file, "--user", "root").want(t, codeOK)
+
+	cfg := clustertest.Configs(t, clustertest.Config{Members: 1})[0]
+	c.run("snapshot", "restore", file, "--data-dir", cfg.DataDir).want(t, codeOK)
+	m, err := cluster.Start(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = m.Kill() }()
+	again := at(cfg.ListenClient...)
+	again.run("locks").want(t, codeFailure, "user name is empty")
+	again.with("FENCELOCK_CLIENT_PASSWORD=wrong").run("locks", "--user", "root").want(t, codeFailure, "authentication failed")
+	again.with("FENCELOCK_CLIENT_PASSWORD=secret").run("locks", "--user", "root").want(t, codeOK)
 }
