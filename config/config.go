@@ -33,6 +33,8 @@ type Server struct {
 	AdvertiseClient, AdvertisePeer []string
 	Peers                          []string // of every member, this one included; empty: a single node
 
+	TokenFloor int64 // 0: none; cluster.FloorNow: now
+
 	Heartbeat, Election time.Duration
 	Quota               int64 // bytes
 	Retention           time.Duration
