@@ -73,6 +73,7 @@ grant, and a store that refuses the work of an older one.
 		newKVCommand(a),
 		newCheckCommand(a),
 		newStatusCommand(a),
+		newMemberCommand(a),
 		newVersionCommand(a),
 	)
 	return root

@@ -109,6 +109,9 @@ func Refused(doing string, err error) error {
 		return fmt.Errorf("%s: the cluster's store is full (%w); delete data, compact and defragment, then clear the alarm; locks can still be given back and renewed", doing, err)
 	case errors.Is(err, rpctypes.ErrRequestTooLarge), tooLargeToSend(err):
 		return fmt.Errorf("%s: too large for one request (%w); a member takes 1.5 MiB unless set otherwise", doing, err)
+	case byLearner(err):
+		return fmt.Errorf("%s: %w: only a learner answered (%w), which serves nobody before it is promoted; add other members to the endpoints",
+			doing, fencing.ErrUnavailable, err)
 	case errors.Is(err, rpctypes.ErrPermissionDenied):
 		return fmt.Errorf("%s: permission denied (%w); grant this user's role read and write on the lock's keys", doing, err)
 	}
