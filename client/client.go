@@ -15,6 +15,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
+	"google.golang.org/grpc"
 
 	"github.com/fencelock/fencelock/fencing"
 	"github.com/fencelock/fencelock/fencing/keys"
@@ -45,8 +46,7 @@ type Config struct {
 	Observer    Observer      // is told what happens, for metrics; default: nobody
 	// Etcd is a ready client to use instead of Endpoints, TLS and Username; Close
 	// leaves it open. Where proxies stand between it and the members, give it the
-	// dial options outcome.SendOnce and outcome.BeyondLearners, as this package
-	// does with its own.
+	// dial option outcome.SendOnce, as this package does with its own.
 	Etcd *clientv3.Client
 }
 
@@ -155,7 +155,7 @@ func (cfg Config) etcd() clientv3.Config {
 		DialTimeout:          cfg.DialTimeout,
 		DialKeepAliveTime:    10 * time.Second,
 		DialKeepAliveTimeout: 3 * time.Second,
-		DialOptions:          append(outcome.BeyondLearners(), outcome.SendOnce()),
+		DialOptions:          []grpc.DialOption{outcome.SendOnce()},
 		Logger:               cfg.Logger.Named("etcd"),
 	}
 }

@@ -104,7 +104,6 @@ func (j *joiner) dial(ctx context.Context) (*clientv3.Client, *members.Change, e
 		Username:    j.via.Username,
 		Password:    j.via.Password,
 		DialTimeout: loginTime,
-		DialOptions: members.Options(),
 		Context:     ctx,
 		Logger:      j.cfg.Logger.Named("etcd").WithOptions(zap.IncreaseLevel(zap.ErrorLevel)), // it warns of every retry
 	})

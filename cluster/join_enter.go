@@ -113,7 +113,7 @@ func (j *joiner) mayEnter(list members.List, me members.Member, there bool) erro
 		return fmt.Errorf("%w: %s was added as a voter that has never run; run \"fencelock member remove %s\" and then this command again",
 			ErrClash, strings.Join(me.Peers, ","), me.Hex())
 	}
-	cfg := j.among(list, members.Member{Peers: j.peers()})
+	cfg := j.among(list, members.Member{ID: me.ID, Peers: j.peers()})
 	if err := cfg.validate(); err != nil {
 		return fmt.Errorf("it does not fit into the cluster: %w", err)
 	}

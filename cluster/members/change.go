@@ -9,7 +9,6 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
-	"google.golang.org/grpc"
 
 	"github.com/fencelock/fencelock/fencing/kv/outcome"
 )
@@ -49,9 +48,6 @@ func NewChange(cfg Config) *Change {
 	}
 	return c
 }
-
-// Options are the dial options that cfg.Etcd needs: a learner passes requests on.
-func Options() []grpc.DialOption { return append(outcome.BeyondLearners(), outcome.SendOnce()) }
 
 // List reads the members, and tries for as long as anybody may answer.
 func (c *Change) List(ctx context.Context) (List, error) {

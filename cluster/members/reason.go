@@ -16,7 +16,7 @@ func (c *Change) reason(list List, err error) (reason string, passing bool) {
 	case errors.Is(err, rpctypes.ErrTooManyLearners):
 		return "its turn: etcd takes one learner at a time, and there is " + learners(list) + "; if that one never comes, remove it (member remove)", true
 	case errors.Is(err, rpctypes.ErrUnhealthy):
-		return fmt.Sprintf("the members (%s) to be connected to each other for 5 s; is one of them down? then remove it first (member remove)", names(list.Voters())), true
+		return fmt.Sprintf("the members (%s) to be connected to each other for 5 s; if one of them is down, start it, or replace it (member replace)", names(list.Voters())), true
 	case errors.Is(err, rpctypes.ErrMemberNotEnoughStarted):
 		return "members that were added to be started: " + names(idle(list)), true
 	case errors.Is(err, rpctypes.ErrMemberLearnerNotReady):

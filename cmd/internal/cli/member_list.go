@@ -40,7 +40,7 @@ func newMemberListCommand(a *app) *cobra.Command {
 the leader. Without a quorum the list is one member's, and the exit code is 1.`,
 		Args: arguments(0, 0, "no arguments"),
 		RunE: interruptible(func(cmd *cobra.Command, _ []string) error {
-			return a.withMembers(cmd, changeWait, (*roster).list)
+			return a.withMembers(cmd, changeWait, func(ctx context.Context, r *roster) error { return r.list(ctx) })
 		}),
 	}
 }

@@ -118,6 +118,12 @@ func Refused(doing string, err error) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
+// byLearner reports whether a learner has refused a request. etcd's client sends it
+// to another endpoint by itself, if it has one.
+func byLearner(err error) bool {
+	return errors.Is(etcdError(err), rpctypes.Error(rpctypes.ErrGRPCNotSupportedForLearner))
+}
+
 // tooLargeToSend reports whether gRPC on this side refused to send a message.
 func tooLargeToSend(err error) bool {
 	return codeOf(err) == codes.ResourceExhausted && strings.Contains(err.Error(), "trying to send message larger than max")
