@@ -71,7 +71,7 @@ func (j *joiner) join(ctx context.Context) (*Member, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !m.etcd.Server.IsLearner() {
+	if m.votes() {
 		return m, nil
 	}
 	if err := j.promote(ctx, m); err != nil {
@@ -145,10 +145,17 @@ func (j *joiner) promote(ctx context.Context, m *Member) error {
 	return m.awaitVote(ctx)
 }
 
+// votes reports whether m knows itself as a voter. One that was removed does not;
+// etcd's own question panics then.
+func (m *Member) votes() bool {
+	me := m.etcd.Server.Cluster().Member(m.etcd.Server.MemberID())
+	return me != nil && !me.IsLearner
+}
+
 // awaitVote returns when m has applied its own promotion, which the others may
 // have done before.
 func (m *Member) awaitVote(ctx context.Context) error {
-	for m.etcd.Server.IsLearner() {
+	for !m.votes() {
 		select {
 		case <-time.After(readRetry):
 		case <-m.etcd.Server.StopNotify():

@@ -24,16 +24,24 @@ type State struct {
 }
 
 // Survey asks every member how it is, at its own addresses and at the endpoints of
-// etcd, all at once, until ctx ends.
+// etcd, all at once, until all have answered or ctx ends.
 func Survey(ctx context.Context, etcd *clientv3.Client, list List) []State {
-	answers := askAll(ctx, etcd, addressesOf(etcd, list))
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	states := make([]State, len(list.Members))
 	for i, m := range list.Members {
 		states[i].Member = m
-		for _, a := range answers {
-			if a.status != nil && a.status.Header.MemberId == m.ID && a.status.Header.ClusterId == list.Cluster {
-				states[i] = stateOf(m, a)
+	}
+	left := len(states)
+	for a := range answers(ctx, etcd, addressesOf(etcd, list)) {
+		for i, s := range states {
+			if s.ID == a.status.Header.MemberId && list.Cluster == a.status.Header.ClusterId && !s.Reachable {
+				states[i] = stateOf(s.Member, a)
+				left--
 			}
+		}
+		if left == 0 {
+			cancel() // addresses that are left are dead, or a member's second ones
 		}
 	}
 	return states
@@ -50,22 +58,25 @@ func addressesOf(etcd *clientv3.Client, list List) []string {
 
 type answer struct {
 	endpoint string
-	status   *clientv3.StatusResponse // nil: none came
+	status   *clientv3.StatusResponse
 }
 
-func askAll(ctx context.Context, etcd *clientv3.Client, endpoints []string) []answer {
-	answers := make([]answer, len(endpoints))
+// answers asks all endpoints. The channel is closed when nobody is left to answer.
+func answers(ctx context.Context, etcd *clientv3.Client, endpoints []string) <-chan answer {
+	all := make(chan answer)
 	var asking sync.WaitGroup
-	for i, endpoint := range endpoints {
+	for _, endpoint := range endpoints {
 		asking.Go(func() {
-			answers[i].endpoint = endpoint
 			if resp, err := etcd.Status(ctx, endpoint); err == nil {
-				answers[i].status = resp
+				all <- answer{endpoint, resp}
 			}
 		})
 	}
-	asking.Wait()
-	return answers
+	go func() {
+		asking.Wait()
+		close(all)
+	}()
+	return all
 }
 
 func stateOf(m Member, a answer) State {
