@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/fencelock/fencelock/cluster/snapshot"
 )
 
 // Config describes one member. The zero value is a single node on
@@ -29,6 +31,11 @@ type Config struct {
 	InitialCluster map[string][]string
 	ClusterToken   string // tells clusters with the same addresses apart; default "fencelock"
 	Existing       bool   // the cluster runs already and has added this member
+
+	// TokenFloor makes a new cluster issue only tokens above it, for resources
+	// that remember an older cluster: up to MaxFloor, or FloorNow. Default 0: none. It is
+	// the same on all members, and is ignored where there is data.
+	TokenFloor int64
 
 	Heartbeat time.Duration // whole milliseconds; default 100 ms, as etcd
 	// Election is the time without a leader's word after which a member stands
@@ -92,6 +99,14 @@ func (c Config) withAddresses() Config {
 	return c
 }
 
+// MaxFloor is the largest TokenFloor.
+const MaxFloor int64 = snapshot.MaxFloor
+
+// FloorNow is a TokenFloor above all tokens of any cluster that made less than a
+// million writes per second since 1970: the microseconds since then. Members that
+// start together agree on the largest that one of them proposes.
+const FloorNow int64 = -1
+
 func (c Config) validate() error {
 	return errors.Join(
 		c.checkName(), c.checkTiming(), c.checkLimits(),
@@ -133,6 +148,8 @@ func (c Config) checkLimits() error {
 	switch {
 	case c.Quota < 0:
 		return fmt.Errorf("quota %d: must not be negative", c.Quota)
+	case c.TokenFloor != FloorNow && (c.TokenFloor < 0 || c.TokenFloor > MaxFloor):
+		return fmt.Errorf("token floor %d: must be between 0 and %d, or FloorNow", c.TokenFloor, MaxFloor)
 	case c.MaxRequestBytes < 0 || c.MaxRequestBytes > 10<<20:
 		return fmt.Errorf("max request bytes %d: must be between 1 and %d", c.MaxRequestBytes, 10<<20)
 	}

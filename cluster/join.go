@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/fencelock/fencelock/cluster/members"
+	"github.com/fencelock/fencelock/cluster/snapshot"
 )
 
 // Via is the way to a running cluster, for Join.
@@ -86,14 +87,34 @@ func (j *joiner) start(ctx context.Context) (*Member, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !folder.hasData() {
-		return j.enter(ctx, folder)
-	}
-	if _, err := readPass(folder); err != nil {
+	if err := mayJoin(folder); err != nil {
 		folder.close()
 		return nil, fmt.Errorf("data folder %s: %w", folder.path, err)
 	}
+	if !folder.hasData() {
+		return j.enter(ctx, folder)
+	}
 	return startIn(ctx, j.cfg, folder)
+}
+
+// mayJoin refuses a folder that is neither fresh nor that of a member that joined.
+func mayJoin(f *folder) error {
+	if f.hasData() {
+		_, err := readPass(f)
+		return err
+	}
+	if f.ran() {
+		return fmt.Errorf("%w: a member ran in it, and its data is gone; empty the folder, run \"fencelock member replace\" for that member, and then this command again", ErrReplace)
+	}
+	decision, err := f.decision()
+	if decision != nil {
+		return fmt.Errorf("%w: it is that of a new cluster; finish that one with --peers, or empty the folder", ErrInterrupted)
+	}
+	origin, _, staged := snapshot.ReadOrigin(f.path)
+	if origin.Snapshot != "" {
+		return fmt.Errorf("%w: it holds a snapshot that was restored for a new cluster; start that one, or use another folder", ErrForeignFolder)
+	}
+	return errors.Join(err, staged)
 }
 
 // dial connects to the cluster. The client is to be closed.
@@ -132,15 +153,12 @@ func (j *joiner) promote(ctx context.Context, m *Member) error {
 		return err
 	}
 	defer etcd.Close()
-	list, err := change.Promote(ctx, m.ID())
+	_, err = change.Promote(ctx, m.ID())
 	if cause := context.Cause(ctx); errors.Is(cause, ErrRemoved) {
 		return cause
 	}
 	if err != nil {
 		return err
-	}
-	if warning := list.TwoVoters(); warning != "" {
-		m.log.Warn(warning)
 	}
 	return m.awaitVote(ctx)
 }

@@ -49,11 +49,8 @@ func writePass(f *folder, p pass) error {
 	if err != nil {
 		return fmt.Errorf("encode join.json: %w", err)
 	}
-	if err := writeSynced(f.passPath()+".tmp", append(data, '\n')); err != nil {
+	if err := replaceSynced(f.passPath(), append(data, '\n')); err != nil {
 		return fmt.Errorf("write join.json: %w", err)
 	}
-	if err := os.Rename(f.passPath()+".tmp", f.passPath()); err != nil {
-		return fmt.Errorf("write join.json: %w", err)
-	}
-	return syncFolder(f.path)
+	return nil
 }

@@ -41,17 +41,29 @@ func startIn(ctx context.Context, cfg Config, folder *folder) (*Member, error) {
 		return nil, err
 	}
 	restart := folder.hasData()
+	if err := m.begin(ctx); err != nil {
+		folder.close()
+		return nil, err
+	}
 	if err := m.launch(); err != nil {
 		folder.close()
 		return nil, err
 	}
-	if err := m.admit(ctx, restart); err != nil {
+	if err := m.enter(ctx, restart); err != nil {
 		return nil, errors.Join(err, m.stop())
 	}
 	m.fatal.setServing(true)
 	m.gate.open()
 	go m.watch() // waited for by end
 	return m, nil
+}
+
+// enter returns when etcd, which has started, may serve clients.
+func (m *Member) enter(ctx context.Context, restart bool) error {
+	if err := errors.Join(m.folder.noteRan(), m.folder.dropStaged()); err != nil {
+		return err
+	}
+	return m.admit(ctx, restart)
 }
 
 func newMember(cfg Config, folder *folder) (*Member, error) {
@@ -72,6 +84,7 @@ func newMember(cfg Config, folder *folder) (*Member, error) {
 		watched: make(chan struct{}),
 	}
 	m.warnPlain(a)
+	m.warnTwo()
 	return m, nil
 }
 

@@ -34,6 +34,8 @@ type Server struct {
 	Peers                          []string // of every member, this one included; empty: a single node
 	Join                           []string // client addresses of a running cluster that this member joins
 
+	TokenFloor int64 // 0: none; cluster.FloorNow: now
+
 	Heartbeat, Election time.Duration
 	Quota               int64 // bytes
 	Retention           time.Duration

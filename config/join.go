@@ -15,15 +15,21 @@ import (
 // otherwise, as etcd does.
 const peerPort = "2380"
 
-// errJoinPeers: a cluster is made, or joined.
-var errJoinPeers = errors.New("--join and --peers exclude each other: --peers makes a cluster, --join enters one that runs; pass one of them")
+// A cluster is made, or joined.
+var (
+	errJoinPeers = errors.New("--join and --peers exclude each other: --peers makes a cluster, --join enters one that runs; pass one of them")
+	errJoinFloor = errors.New("--token-floor is for a new cluster, and --join enters one that runs; leave one of them out")
+)
 
 // joining adds to cfg what a member that joins needs: an address that the others can
 // dial, and a name, which is that address unless Name is set. The address is the
 // one it is given, or that of this host from which the cluster is reached.
 func (s Server) joining(ctx context.Context, cfg cluster.Config, here host) (cluster.Config, error) {
-	if len(s.Peers) > 0 {
+	switch {
+	case len(s.Peers) > 0:
 		return cluster.Config{}, errJoinPeers
+	case s.TokenFloor != 0:
+		return cluster.Config{}, errJoinFloor
 	}
 	address, err := s.ownPeerAddress(ctx, here)
 	if err != nil {

@@ -30,6 +30,7 @@ func (s Server) member(ctx context.Context, here host) (cluster.Config, error) {
 		ListenPeer:      s.ListenPeer,
 		AdvertiseClient: s.AdvertiseClient,
 		AdvertisePeer:   s.AdvertisePeer,
+		TokenFloor:      s.TokenFloor,
 		Heartbeat:       s.Heartbeat,
 		Election:        s.Election,
 		Quota:           s.Quota,

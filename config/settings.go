@@ -74,6 +74,8 @@ func serverSettings(s *Server) []setting {
 			usage: "the peer addresses of all members, this one included, the same on every host"},
 		{key: "server.join", flag: "join", value: addresses(&s.Join),
 			usage: "client addresses of a running cluster, which this member joins"},
+		{key: "server.token-floor", flag: "token-floor", value: tokenFloor(&s.TokenFloor),
+			usage: "issue tokens above this number, or above all before now; only where there is no data yet"},
 		{key: "server.heartbeat", flag: "heartbeat", value: duration(&s.Heartbeat, time.Millisecond), def: "100ms", usage: "how often the leader shows itself"},
 		{key: "server.election", flag: "election", value: duration(&s.Election, time.Millisecond), def: "1s",
 			usage: "how long without the leader until an election; lease TTLs are at least 1.5 times that"},
