@@ -3,6 +3,7 @@ package cluster_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
@@ -60,4 +61,31 @@ func enableUsers(t *testing.T, etcd *clientv3.Client) {
 	if _, err := etcd.AuthEnable(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// With TLS on both sides, a member joins with the certificates of both: as a client,
+// and as a member. Who has none is not let in.
+func TestJoinTLS(t *testing.T) {
+	t.Parallel()
+	pair, files := certificate(t)
+	c := clustertest.StartConfig(t, clustertest.Config{
+		Members: 1,
+		Edit:    func(_ int, cfg *cluster.Config) { cfg.ClientTLS, cfg.PeerTLS = files, files },
+	})
+	cfg := guest(t, "new")
+	cfg.ClientTLS, cfg.PeerTLS, cfg.AdvertisePeer = files, files, nil
+	way := via(c)
+	way.TLS = clientTLS(t, pair, false)
+	bare := cfg
+	bare.StartTimeout = 2 * time.Second
+	if m, err := cluster.Join(t.Context(), bare, way); err == nil {
+		shut(t, m)
+		t.Fatal("join without a client certificate: got no error")
+	}
+	way.TLS = clientTLS(t, pair, true)
+	m, err := cluster.Join(t.Context(), cfg, way)
+	if err != nil {
+		t.Fatalf("join: %v", err)
+	}
+	shut(t, m)
 }
