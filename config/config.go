@@ -32,6 +32,7 @@ type Server struct {
 	ListenClient, ListenPeer       []string
 	AdvertiseClient, AdvertisePeer []string
 	Peers                          []string // of every member, this one included; empty: a single node
+	Join                           []string // client addresses of a running cluster that this member joins
 
 	TokenFloor int64 // 0: none; cluster.FloorNow: now
 

@@ -38,6 +38,9 @@ func (s Server) member(ctx context.Context, here host) (cluster.Config, error) {
 		ClientTLS:       s.ClientTLS.member(),
 		PeerTLS:         s.PeerTLS.member(),
 	}
+	if len(s.Join) > 0 {
+		return s.joining(ctx, cfg, here)
+	}
 	if len(s.Peers) == 0 {
 		return cfg, nil
 	}

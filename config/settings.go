@@ -60,7 +60,7 @@ func clientSettings(c *Client) []setting {
 func serverSettings(s *Server) []setting {
 	return []setting{
 		{key: "server.name", flag: "name", value: memberName(&s.Name),
-			usage: `the member's name (default "default"; with --peers its address there)`},
+			usage: `the member's name (default "default"; with --peers or --join its peer address)`},
 		{key: "server.data-dir", flag: "data-dir", value: filled(&s.DataDir), def: "fencelock-data", usage: "data folder"},
 		{key: "server.listen-client", flag: "listen-client", value: addresses(&s.ListenClient),
 			usage: "where clients connect (default 127.0.0.1:2379; with --peers also this host's address, port 2379)"},
@@ -72,6 +72,8 @@ func serverSettings(s *Server) []setting {
 			usage: "what other members dial (default: as in --peers, else as --listen-peer)"},
 		{key: "server.peers", flag: "peers", value: addresses(&s.Peers),
 			usage: "the peer addresses of all members, this one included, the same on every host"},
+		{key: "server.join", flag: "join", value: addresses(&s.Join),
+			usage: "client addresses of a running cluster, which this member joins"},
 		{key: "server.token-floor", flag: "token-floor", value: tokenFloor(&s.TokenFloor),
 			usage: "issue tokens above this number, or above all before now; only where there is no data yet"},
 		{key: "server.heartbeat", flag: "heartbeat", value: duration(&s.Heartbeat, time.Millisecond), def: "100ms", usage: "how often the leader shows itself"},

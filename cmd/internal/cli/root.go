@@ -74,6 +74,7 @@ grant, and a store that refuses the work of an older one.
 		newCheckCommand(a),
 		newStatusCommand(a),
 		newSnapshotCommand(a),
+		newMemberCommand(a),
 		newVersionCommand(a),
 	)
 	return root
