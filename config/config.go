@@ -33,9 +33,12 @@ type Server struct {
 	AdvertiseClient, AdvertisePeer []string
 	Peers                          []string // of every member, this one included; empty: a single node
 
+	ListenMetrics string // host:port or "off"; empty: a default that yields to others
+
 	Heartbeat, Election time.Duration
 	Quota               int64 // bytes
 	Retention           time.Duration
+	Defrag              time.Duration // negative: never
 
 	LogLevel  string // "debug", "info", "warn" or "error"
 	LogFormat string // "console" or "json"

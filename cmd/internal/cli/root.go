@@ -73,6 +73,8 @@ grant, and a store that refuses the work of an older one.
 		newKVCommand(a),
 		newCheckCommand(a),
 		newStatusCommand(a),
+		newDefragCommand(a),
+		newAlarmCommand(a),
 		newVersionCommand(a),
 	)
 	return root

@@ -38,7 +38,7 @@ as well: ready name=NAME client=URL[,URL]`,
 			if err != nil {
 				return err
 			}
-			return runMember(cmd.Context(), cfg.Server, a.Stderr)
+			return runMember(cmd.Context(), cfg, a.Stderr)
 		}),
 	}
 	config.AddFlags(cmd.Flags(), config.ServerKeys()...)
@@ -72,7 +72,8 @@ func refuseClientFlags(cmd *cobra.Command) error {
 
 // runMember runs a member until ctx ends, which is no error, or until it stops by
 // itself.
-func runMember(ctx context.Context, settings config.Server, stderr io.Writer) error {
+func runMember(ctx context.Context, all config.Config, stderr io.Writer) error {
+	settings := all.Server
 	cfg, err := settings.Member(ctx)
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -80,6 +81,7 @@ func runMember(ctx context.Context, settings config.Server, stderr io.Writer) er
 	case err != nil:
 		return &usageError{err: fmt.Errorf("server: %w", err)}
 	}
+	cfg.Namespace = all.Client.Namespace         // for what it counts
 	out := zapcore.Lock(zapcore.AddSync(stderr)) // the log and the ready line come from different goroutines
 	cfg.Logger = newLogger(out, settings.LogLevel, settings.LogFormat)
 	m, err := cluster.Start(ctx, cfg)
