@@ -191,9 +191,9 @@ func TestDefrag(t *testing.T) {
 	members := clustertest.Start(t, 3)
 	c, etcd := at(members.Endpoints()...), members.Client(t)
 	stop := workers(t, members.Endpoints())
-	leader := members.Leader(t.Context())
 	c.run("defrag").want(t, codeOK)
 	hollow(t, etcd)
+	leader := members.Leader(t.Context())
 	list := decode(t, c.run("defrag", "-o", "json").want(t, codeOK).stdout).([]any)
 	if len(list) != 3 {
 		t.Fatalf("defrag: %v, want three members", list)

@@ -59,6 +59,9 @@ func Clear(ctx context.Context, etcd *clientv3.Client, done func(Defragmented)) 
 	if err := checkRoom(ctx, etcd); err != nil {
 		return err
 	}
+	if alarms, err = Alarms(ctx, etcd); err != nil { // every member raises its own, some a little later
+		return err
+	}
 	return disarm(ctx, etcd, alarms)
 }
 
