@@ -56,6 +56,15 @@ type Config struct {
 	ClientTLS TLS
 	PeerTLS   TLS
 
+	// ListenMetrics is where /livez, /readyz and /metrics are answered, host:port,
+	// without TLS; default: nowhere. If MetricsOptional is set, and the port is in
+	// use, the member says so in its log and goes on without.
+	ListenMetrics   string
+	MetricsOptional bool
+	Namespace       string // whose locks are counted; default "fencelock/"
+
+	Defrag Defrag
+
 	StartTimeout time.Duration // until Start gives up; default 60 s
 	Logger       *zap.Logger   // default: no log
 
@@ -85,6 +94,7 @@ func (c Config) withDefaults() Config {
 	c.MaxConcurrentStreams = orDefault(c.MaxConcurrentStreams, 4096)
 	c.StartTimeout = orDefault(c.StartTimeout, time.Minute)
 	c.Logger = orDefault(c.Logger, zap.NewNop())
+	c.Defrag = c.Defrag.withDefaults()
 	return c.withAddresses()
 }
 

@@ -36,9 +36,12 @@ type Server struct {
 
 	TokenFloor int64 // 0: none; cluster.FloorNow: now
 
+	ListenMetrics string // host:port or "off"; empty: a default that yields to others
+
 	Heartbeat, Election time.Duration
 	Quota               int64 // bytes
 	Retention           time.Duration
+	Defrag              time.Duration // negative: never
 
 	LogLevel  string // "debug", "info", "warn" or "error"
 	LogFormat string // "console" or "json"

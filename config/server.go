@@ -35,9 +35,11 @@ func (s Server) member(ctx context.Context, here host) (cluster.Config, error) {
 		Election:        s.Election,
 		Quota:           s.Quota,
 		Retention:       s.Retention,
+		Defrag:          cluster.Defrag{Every: s.Defrag},
 		ClientTLS:       s.ClientTLS.member(),
 		PeerTLS:         s.PeerTLS.member(),
 	}
+	cfg.ListenMetrics, cfg.MetricsOptional = s.metrics()
 	if len(s.Join) > 0 {
 		return s.joining(ctx, cfg, here)
 	}
@@ -46,6 +48,23 @@ func (s Server) member(ctx context.Context, here host) (cluster.Config, error) {
 	}
 	return s.amongPeers(ctx, cfg, here)
 }
+
+// metrics is where health and metrics are answered, empty: nowhere, and whether the
+// member does without if somebody else has the port: nobody has asked for the
+// default, and several members on one host all have it.
+func (s Server) metrics() (address string, optional bool) {
+	switch s.ListenMetrics {
+	case "":
+		return defaultMetrics, true
+	case off:
+		return "", false
+	}
+	return s.ListenMetrics, false
+}
+
+// defaultMetrics is next to the ports for clients and peers, as etcd's guides
+// have it.
+const defaultMetrics = "127.0.0.1:2381"
 
 // amongPeers adds to cfg what follows from the list of peers.
 func (s Server) amongPeers(ctx context.Context, cfg cluster.Config, here host) (cluster.Config, error) {

@@ -75,6 +75,8 @@ grant, and a store that refuses the work of an older one.
 		newStatusCommand(a),
 		newSnapshotCommand(a),
 		newMemberCommand(a),
+		newDefragCommand(a),
+		newAlarmCommand(a),
 		newVersionCommand(a),
 	)
 	return root

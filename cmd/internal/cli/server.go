@@ -47,7 +47,7 @@ as well: ready name=NAME client=URL[,URL]`,
 			if err != nil {
 				return err
 			}
-			return runMember(cmd.Context(), cfg.Server, start, a.Stderr)
+			return runMember(cmd.Context(), cfg, start, a.Stderr)
 		}),
 	}
 	config.AddFlags(cmd.Flags(), config.ServerKeys()...)
@@ -82,7 +82,8 @@ func refuseClientFlags(cmd *cobra.Command, joins bool) error {
 
 // runMember runs a member until ctx ends, which is no error, or until it stops by
 // itself.
-func runMember(ctx context.Context, settings config.Server, start starter, stderr io.Writer) error {
+func runMember(ctx context.Context, all config.Config, start starter, stderr io.Writer) error {
+	settings := all.Server
 	cfg, err := settings.Member(ctx)
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -90,6 +91,7 @@ func runMember(ctx context.Context, settings config.Server, start starter, stder
 	case err != nil:
 		return &usageError{err: fmt.Errorf("server: %w", err)}
 	}
+	cfg.Namespace = all.Client.Namespace         // for what it counts
 	out := zapcore.Lock(zapcore.AddSync(stderr)) // the log and the ready line come from different goroutines
 	cfg.Logger = newLogger(out, settings.LogLevel, settings.LogFormat)
 	m, err := start(ctx, cfg)

@@ -106,7 +106,7 @@ func OfWrite(ctx context.Context, doing string, err error, endpoints []string) e
 func Refused(doing string, err error) error {
 	switch {
 	case errors.Is(err, rpctypes.ErrNoSpace):
-		return fmt.Errorf("%s: the cluster's store is full (%w); delete data, compact and defragment, then clear the alarm; locks can still be given back and renewed", doing, err)
+		return fmt.Errorf("%s: the cluster's store is full (%w); locks can still be given back and renewed, and records deleted; delete what can go, then run \"fencelock alarm clear\"", doing, err)
 	case errors.Is(err, rpctypes.ErrRequestTooLarge), tooLargeToSend(err):
 		return fmt.Errorf("%s: too large for one request (%w); a member takes 1.5 MiB unless set otherwise", doing, err)
 	case byLearner(err):
