@@ -48,6 +48,7 @@ type Config struct {
 
 	ClientTLS TLS
 	PeerTLS   TLS
+	Tokens    Tokens // what a login is answered with
 
 	StartTimeout time.Duration // until Start gives up; default 60 s
 	Logger       *zap.Logger   // default: no log
@@ -58,13 +59,13 @@ type Config struct {
 }
 
 // TLS names the PEM files of one side, client or peer. The zero TLS is none.
+// Certificate and key are read anew for every connection, the CA as well on the
+// side of clients; peers read theirs when a member starts.
 type TLS struct {
 	CertFile, KeyFile string
 	CAFile            string // verifies the other side's certificate
 	ClientCertAuth    bool   // refuse connections without a certificate of CAFile
 }
-
-func (t TLS) enabled() bool { return t.CertFile != "" }
 
 func (c Config) withDefaults() Config {
 	c.Name = orDefault(c.Name, "default")
@@ -78,6 +79,9 @@ func (c Config) withDefaults() Config {
 	c.MaxConcurrentStreams = orDefault(c.MaxConcurrentStreams, 4096)
 	c.StartTimeout = orDefault(c.StartTimeout, time.Minute)
 	c.Logger = orDefault(c.Logger, zap.NewNop())
+	if c.Tokens.KeyFile != "" {
+		c.Tokens.TTL = orDefault(c.Tokens.TTL, 5*time.Minute)
+	}
 	return c.withAddresses()
 }
 
@@ -95,7 +99,7 @@ func (c Config) withAddresses() Config {
 func (c Config) validate() error {
 	return errors.Join(
 		c.checkName(), c.checkTiming(), c.checkLimits(),
-		c.ClientTLS.check("client"), c.PeerTLS.check("peer"),
+		c.ClientTLS.check("client"), c.PeerTLS.check("peer"), c.Tokens.check(),
 		c.checkAddresses(), c.checkInitialCluster(),
 	)
 }
@@ -135,18 +139,6 @@ func (c Config) checkLimits() error {
 		return fmt.Errorf("quota %d: must not be negative", c.Quota)
 	case c.MaxRequestBytes < 0 || c.MaxRequestBytes > 10<<20:
 		return fmt.Errorf("max request bytes %d: must be between 1 and %d", c.MaxRequestBytes, 10<<20)
-	}
-	return nil
-}
-
-func (t TLS) check(side string) error {
-	switch {
-	case (t.CertFile == "") != (t.KeyFile == ""):
-		return fmt.Errorf("%s TLS: certificate and key go together", side)
-	case t.ClientCertAuth && (t.CAFile == "" || !t.enabled()):
-		return fmt.Errorf("%s TLS: client certificates need a certificate, a key and a CA", side)
-	case t.CAFile != "" && !t.enabled():
-		return fmt.Errorf("%s TLS: a CA without a certificate has no effect", side)
 	}
 	return nil
 }
