@@ -73,6 +73,8 @@ grant, and a store that refuses the work of an older one.
 		newKVCommand(a),
 		newCheckCommand(a),
 		newStatusCommand(a),
+		newCertCommand(a),
+		newAuthCommand(a),
 		newVersionCommand(a),
 	)
 	return root

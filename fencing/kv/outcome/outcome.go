@@ -110,7 +110,7 @@ func Refused(doing string, err error) error {
 	case errors.Is(err, rpctypes.ErrRequestTooLarge), tooLargeToSend(err):
 		return fmt.Errorf("%s: too large for one request (%w); a member takes 1.5 MiB unless set otherwise", doing, err)
 	case errors.Is(err, rpctypes.ErrPermissionDenied):
-		return fmt.Errorf("%s: permission denied (%w); grant this user's role read and write on the lock's keys", doing, err)
+		return fmt.Errorf("%s: permission denied (%w); grant this user read and write on the lock's keys, under lock/, fence/, kv/ and semaphore/ in the namespace, as \"fencelock auth grant USER --prefix PREFIX/\" does", doing, err)
 	}
 	return fmt.Errorf("%s: %w", doing, err)
 }
