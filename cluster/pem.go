@@ -4,7 +4,6 @@ import (
 	"crypto"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
@@ -84,31 +83,21 @@ func readPool(path string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// parseKey reads a private or public key in any of the usual forms of PEM.
-func parseKey(text []byte) (crypto.PublicKey, error) {
-	block, _ := pem.Decode(text)
-	if block == nil {
-		return nil, errors.New("no PEM in it")
+// parsePrivate reads a private key in any of the usual forms of PEM, and returns
+// its public half.
+func parsePrivate(der []byte) (crypto.PublicKey, error) {
+	if key, err := x509.ParsePKCS8PrivateKey(der); err == nil {
+		signer, ok := key.(crypto.Signer)
+		if !ok {
+			return nil, errors.New("its key does not sign")
+		}
+		return signer.Public(), nil
 	}
-	if key, err := x509.ParsePKCS8PrivateKey(block.Bytes); err == nil {
-		return publicOf(key)
-	}
-	if key, err := x509.ParseECPrivateKey(block.Bytes); err == nil {
+	if key, err := x509.ParseECPrivateKey(der); err == nil {
 		return key.Public(), nil
 	}
-	if key, err := x509.ParsePKCS1PrivateKey(block.Bytes); err == nil {
+	if key, err := x509.ParsePKCS1PrivateKey(der); err == nil {
 		return key.Public(), nil
 	}
-	if key, err := x509.ParsePKIXPublicKey(block.Bytes); err == nil {
-		return key, nil
-	}
-	return nil, fmt.Errorf("no key in its %s", block.Type)
-}
-
-func publicOf(key any) (crypto.PublicKey, error) {
-	signer, ok := key.(crypto.Signer)
-	if !ok {
-		return nil, errors.New("its key does not sign")
-	}
-	return signer.Public(), nil
+	return nil, errors.New("no private key in it")
 }

@@ -5,6 +5,8 @@ import (
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"strings"
@@ -41,7 +43,7 @@ func (t Tokens) setting() (string, error) {
 	if t == (Tokens{}) {
 		return "simple", nil
 	}
-	key, err := readKey(t.KeyFile)
+	key, err := readKey(t.KeyFile, parsePrivate)
 	if err != nil {
 		return "", err
 	}
@@ -53,7 +55,7 @@ func (t Tokens) setting() (string, error) {
 	if t.PublicKeyFile == "" {
 		return setting, nil
 	}
-	public, err := readKey(t.PublicKeyFile)
+	public, err := readKey(t.PublicKeyFile, parsePublic)
 	if err != nil {
 		return "", err
 	}
@@ -63,14 +65,19 @@ func (t Tokens) setting() (string, error) {
 	return setting + ",pub-key=" + t.PublicKeyFile, nil
 }
 
-func readKey(path string) (crypto.PublicKey, error) {
+// readKey reads a key file, and has parse make a public key of what it holds.
+func readKey(path string, parse func(der []byte) (crypto.PublicKey, error)) (crypto.PublicKey, error) {
 	text, err := readPEM("key", path)
 	if err != nil {
 		return nil, fmt.Errorf("tokens: %w", err)
 	}
-	key, err := parseKey(text)
+	block, _ := pem.Decode(text)
+	if block == nil {
+		return nil, fmt.Errorf("tokens: key %s: no PEM in it", path)
+	}
+	key, err := parse(block.Bytes)
 	if err != nil {
-		return nil, fmt.Errorf("tokens: key %s: %w; want a private key in PEM", path, err)
+		return nil, fmt.Errorf("tokens: key %s: a %s is not what is wanted: %w", path, block.Type, err)
 	}
 	return key, nil
 }
@@ -89,3 +96,5 @@ func signMethod(key crypto.PublicKey) (string, error) {
 	}
 	return "", fmt.Errorf("%T: want ECDSA P-256, P-384 or P-521, RSA, or Ed25519", key)
 }
+
+func parsePublic(der []byte) (crypto.PublicKey, error) { return x509.ParsePKIXPublicKey(der) }
