@@ -49,6 +49,9 @@ type Config struct {
 	ClientTLS TLS
 	PeerTLS   TLS
 	Tokens    Tokens // what a login is answered with
+	// PasswordCost is bcrypt's, 4 to 31: how hard passwords are to guess from stolen
+	// data, and what a login costs a member. Default 10, as etcd: about 60 ms.
+	PasswordCost int
 
 	StartTimeout time.Duration // until Start gives up; default 60 s
 	Logger       *zap.Logger   // default: no log
@@ -78,6 +81,7 @@ func (c Config) withDefaults() Config {
 	c.MaxRequestBytes = orDefault(c.MaxRequestBytes, 3<<19)
 	c.MaxConcurrentStreams = orDefault(c.MaxConcurrentStreams, 4096)
 	c.StartTimeout = orDefault(c.StartTimeout, time.Minute)
+	c.PasswordCost = orDefault(c.PasswordCost, 10)
 	c.Logger = orDefault(c.Logger, zap.NewNop())
 	if c.Tokens.KeyFile != "" {
 		c.Tokens.TTL = orDefault(c.Tokens.TTL, 5*time.Minute)
@@ -137,6 +141,8 @@ func (c Config) checkLimits() error {
 	switch {
 	case c.Quota < 0:
 		return fmt.Errorf("quota %d: must not be negative", c.Quota)
+	case c.PasswordCost < 4 || c.PasswordCost > 31:
+		return fmt.Errorf("password cost %d: must be between 4 and 31", c.PasswordCost)
 	case c.MaxRequestBytes < 0 || c.MaxRequestBytes > 10<<20:
 		return fmt.Errorf("max request bytes %d: must be between 1 and %d", c.MaxRequestBytes, 10<<20)
 	}

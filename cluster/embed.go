@@ -80,6 +80,7 @@ func setLimits(c *embed.Config, cfg Config) {
 	c.AutoCompactionRetention = cfg.Retention.String()
 	c.MaxRequestBytes = uint(cfg.MaxRequestBytes)
 	c.MaxConcurrentStreams = cfg.MaxConcurrentStreams
+	c.BcryptCost = uint(cfg.PasswordCost)
 }
 
 // setExposure closes what etcd leaves open on the client port beside gRPC.

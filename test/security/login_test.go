@@ -23,6 +23,7 @@ func withLogins(t *testing.T, members int, ttl time.Duration) *clustertest.Clust
 	c := clustertest.StartConfig(t, clustertest.Config{
 		Members: members,
 		Edit: func(_ int, cfg *cluster.Config) {
+			cfg.PasswordCost = 4 // a login takes seconds on a busy machine under -race otherwise
 			if ttl != 0 {
 				cfg.Tokens = cluster.Tokens{KeyFile: files.path("jwt.key"), PublicKeyFile: files.path("jwt.pub"), TTL: ttl}
 			}
