@@ -79,6 +79,8 @@ func TestSafeDefaults(t *testing.T) {
 		{"HostWhitelist", setText(c.HostWhitelist), "127.0.0.1 ::1 localhost"},
 		{"SocketOpts", c.SocketOpts.ReusePort || c.SocketOpts.ReuseAddress, false},
 
+		{"AuthToken", c.AuthToken, "simple"},
+		{"BcryptCost", c.BcryptCost, uint(10)},
 		{"TlsMinVersion", c.TlsMinVersion, "TLS1.2"},
 		{"ClientAutoTLS", c.ClientAutoTLS, false},
 		{"PeerAutoTLS", c.PeerAutoTLS, false},
@@ -124,6 +126,7 @@ func TestEmbedConfig(t *testing.T) {
 		{"AutoCompactionRetention", c.AutoCompactionRetention, "1m30s"},
 		{"ClientTLS", c.ClientTLSInfo.Empty(), true},
 		{"PeerTLS cert", c.PeerTLSInfo.CertFile + c.PeerTLSInfo.KeyFile + c.PeerTLSInfo.TrustedCAFile, "ckca"},
+		{"PeerTLS addresses", c.PeerTLSInfo.SkipClientSANVerify, true},
 		{"PeerTLS auth", c.PeerTLSInfo.ClientCertAuth, true},
 	} {
 		if s.got != s.want {

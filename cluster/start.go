@@ -22,6 +22,9 @@ func Start(ctx context.Context, cfg Config) (*Member, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, fmt.Errorf("member configuration: %w", err)
 	}
+	if err := cfg.checkFiles(); err != nil {
+		return nil, fmt.Errorf("member configuration: %w", err)
+	}
 	ctx, cancel := context.WithTimeout(ctx, cfg.StartTimeout)
 	defer cancel()
 	folder, err := openFolder(cfg)

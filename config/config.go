@@ -47,6 +47,14 @@ type Server struct {
 	LogFormat string // "console" or "json"
 
 	ClientTLS, PeerTLS ServerTLS
+	Tokens             ServerTokens
+}
+
+// ServerTokens has the PEM files of the key that logins are signed with. Without
+// one, etcd's simple tokens are used.
+type ServerTokens struct {
+	Key, PubKey string
+	TTL         time.Duration
 }
 
 // ServerTLS has the PEM files of one side of a member.

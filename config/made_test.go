@@ -33,6 +33,7 @@ func TestMemberConfig(t *testing.T) {
 		"FENCELOCK_SERVER_ADVERTISE_CLIENT=a:1", "FENCELOCK_SERVER_ADVERTISE_PEER=a:2", "FENCELOCK_SERVER_HEARTBEAT=50ms", "FENCELOCK_SERVER_ELECTION=2s",
 		"FENCELOCK_SERVER_QUOTA=1GiB", "FENCELOCK_SERVER_LISTEN_METRICS=127.0.0.1:3", "FENCELOCK_SERVER_DEFRAG=3h", "FENCELOCK_SERVER_RETENTION=7m",
 		"FENCELOCK_SERVER_TOKEN_FLOOR=9007",
+		"FENCELOCK_SERVER_AUTH_JWT_KEY=jk", "FENCELOCK_SERVER_AUTH_JWT_PUB_KEY=jp", "FENCELOCK_SERVER_AUTH_JWT_TTL=7s",
 		"FENCELOCK_SERVER_CLIENT_CERT=cc", "FENCELOCK_SERVER_CLIENT_KEY=ck", "FENCELOCK_SERVER_CLIENT_CACERT=ca", "FENCELOCK_SERVER_CLIENT_CERT_AUTH=true",
 		"FENCELOCK_SERVER_PEER_CERT=pc", "FENCELOCK_SERVER_PEER_KEY=pk", "FENCELOCK_SERVER_PEER_CACERT=pa", "FENCELOCK_SERVER_PEER_CERT_AUTH=true",
 	}})
@@ -45,6 +46,7 @@ func TestMemberConfig(t *testing.T) {
 		AdvertiseClient: []string{"a:1"}, AdvertisePeer: []string{"a:2"}, Heartbeat: 50 * time.Millisecond, Election: 2 * time.Second,
 		Quota: 1 << 30, Retention: 7 * time.Minute, TokenFloor: 9007, ListenMetrics: "127.0.0.1:3", Defrag: cluster.Defrag{Every: 3 * time.Hour},
 		ClientTLS: cluster.TLS{CertFile: "cc", KeyFile: "ck", CAFile: "ca", ClientCertAuth: true},
+		Tokens:    cluster.Tokens{KeyFile: "jk", PublicKeyFile: "jp", TTL: 7 * time.Second},
 		PeerTLS:   cluster.TLS{CertFile: "pc", KeyFile: "pk", CAFile: "pa", ClientCertAuth: true},
 	}
 	if !reflect.DeepEqual(got, want) {
@@ -66,6 +68,8 @@ func TestSettingsTogether(t *testing.T) {
 		"SERVER_CLIENT_CERT=x":                        "--client-cert and --client-key go together",
 		"SERVER_PEER_CACERT=x":                        "--peer-cacert without --peer-cert has no effect",
 		"SERVER_PEER_CERT=x SERVER_PEER_KEY=y SERVER_PEER_CERT_AUTH=1": "--peer-cert-auth needs --peer-cacert",
+		"SERVER_AUTH_JWT_PUB_KEY=x":                                    "--auth-jwt-pub-key without --auth-jwt-key",
+		"SERVER_AUTH_JWT_KEY=x SERVER_AUTH_JWT_TTL=1500ms":             "want whole seconds",
 		"SERVER_HEARTBEAT=1s SERVER_ELECTION=2s":                       "want at least 5 heartbeats",
 	} {
 		var list []string

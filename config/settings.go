@@ -32,6 +32,7 @@ func settings(c *Config) []setting {
 	all := []setting{{key: "output", flag: "output", value: oneOf(&c.Output, "table", "json", "yaml"), def: "table", usage: "how to print"}}
 	all = append(all, clientSettings(&c.Client)...)
 	all = append(all, serverSettings(&c.Server)...)
+	all = append(all, tokenSettings(&c.Server.Tokens)...)
 	all = append(all, tlsSettings("client", &c.Server.ClientTLS)...)
 	return append(all, tlsSettings("peer", &c.Server.PeerTLS)...)
 }
@@ -88,6 +89,15 @@ func serverSettings(s *Server) []setting {
 		{key: "server.log-level", flag: "log-level", value: oneOf(&s.LogLevel, "debug", "info", "warn", "error"), def: "warn",
 			usage: "what to log, on standard error"},
 		{key: "server.log-format", flag: "log-format", value: oneOf(&s.LogFormat, "console", "json"), def: "console", usage: "how to log"},
+	}
+}
+
+func tokenSettings(t *ServerTokens) []setting {
+	return []setting{
+		{key: "server.auth-jwt-key", flag: "auth-jwt-key", value: text(&t.Key),
+			usage: "PEM file of the private key that logins are signed with, the same on all members (default: etcd's simple tokens)"},
+		{key: "server.auth-jwt-pub-key", flag: "auth-jwt-pub-key", value: text(&t.PubKey), usage: "PEM file of its public key, to be checked against it"},
+		{key: "server.auth-jwt-ttl", flag: "auth-jwt-ttl", value: duration(&t.TTL, time.Second), def: "5m", usage: "how long a signed login is good for"},
 	}
 }
 

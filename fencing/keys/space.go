@@ -87,3 +87,13 @@ func (s Space) LockOf(key string) (name string, ok bool) {
 	name, _, ok = strings.Cut(rest, separator)
 	return name, ok
 }
+
+// Rights are the prefixes of all keys that a client reads and writes for locks
+// whose names begin with prefix: what a user of these locks is to be granted.
+func (s Space) Rights(prefix string) []string {
+	var list []string
+	for _, kind := range []string{"lock/", "fence/", "kv/", "semaphore/"} {
+		list = append(list, s.prefix+kind+prefix)
+	}
+	return list
+}

@@ -77,6 +77,8 @@ grant, and a store that refuses the work of an older one.
 		newMemberCommand(a),
 		newDefragCommand(a),
 		newAlarmCommand(a),
+		newCertCommand(a),
+		newAuthCommand(a),
 		newVersionCommand(a),
 	)
 	return root

@@ -113,7 +113,7 @@ func Refused(doing string, err error) error {
 		return fmt.Errorf("%s: %w: only a learner answered (%w), which serves nobody before it is promoted; add other members to the endpoints",
 			doing, fencing.ErrUnavailable, err)
 	case errors.Is(err, rpctypes.ErrPermissionDenied):
-		return fmt.Errorf("%s: permission denied (%w); grant this user's role read and write on the lock's keys", doing, err)
+		return fmt.Errorf("%s: permission denied (%w); grant this user read and write on the lock's keys, under lock/, fence/, kv/ and semaphore/ in the namespace, as \"fencelock auth grant USER --prefix PREFIX/\" does", doing, err)
 	}
 	return fmt.Errorf("%s: %w", doing, err)
 }
