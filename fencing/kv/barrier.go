@@ -2,10 +2,13 @@ package kv
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/fencelock/fencelock/fencing"
 	"github.com/fencelock/fencelock/fencing/kv/outcome"
 )
 
@@ -15,10 +18,18 @@ import (
 // It is over when the fence is seen with another mod revision than theirs
 // (whoever changed it), when the claim is gone, or when a higher token has been
 // admitted; in each case etcd refuses the lost requests from then on. Until then
-// the handle's other operations wait.
+// the handle's other operations wait. Where the cluster refuses the barrier itself
+// (the store is full, the user lost a right), they are told so at once and change
+// nothing; the barrier goes on trying, more slowly, and at once when an operation
+// comes.
 type barrier struct {
-	under int64         // the latest mod revision of the fence under which a lost write was sent; under KV.mu
 	over  chan struct{} // closed when no lost write can land any more
+	nudge chan struct{} // asks for another attempt now
+
+	// The rest is under KV.mu.
+	under   int64         // the latest mod revision of the fence under which a lost write was sent
+	refused error         // what the last attempt was answered with, if that was a refusal
+	said    chan struct{} // closed at the next refusal, and replaced
 }
 
 // raiseBarrier starts the barrier against a write that was sent under fence, or
@@ -31,7 +42,7 @@ func (kv *KV) raiseBarrier(ctx context.Context, fence view) {
 	case kv.barrier != nil:
 		kv.barrier.under = max(kv.barrier.under, fence.revision)
 	default:
-		kv.barrier = &barrier{under: fence.revision, over: make(chan struct{})}
+		kv.barrier = &barrier{under: fence.revision, over: make(chan struct{}), nudge: make(chan struct{}, 1), said: make(chan struct{})}
 		kv.config.Background(kv.barrierLoop(kv.barrier))
 	}
 	kv.mu.Unlock()
@@ -40,57 +51,115 @@ func (kv *KV) raiseBarrier(ctx context.Context, fence view) {
 
 // afterBarrier waits until no write's fate is unknown, and returns what is known
 // of claim and fence at that very moment: what is sent under an older view than
-// a barrier's would not be covered by it.
+// a barrier's would not be covered by it. If the barrier is refused while it waits,
+// that is the error.
 func (kv *KV) afterBarrier(ctx context.Context) (claim string, fence view, err error) {
 	for {
 		kv.mu.Lock()
 		current, claim, fence := kv.barrier, kv.claim, kv.fence
+		var said chan struct{}
+		if current != nil {
+			said = current.said
+		}
 		kv.mu.Unlock()
 		if current == nil {
 			return claim, fence, nil
 		}
+		current.tryNow()
 		select {
 		case <-current.over:
+		case <-said:
+			return "", view{}, kv.refusalOf(current)
 		case <-ctx.Done():
 			return "", view{}, ctx.Err()
 		}
 	}
 }
 
+func (b *barrier) tryNow() {
+	select {
+	case b.nudge <- struct{}{}:
+	default:
+	}
+}
+
+// refusalOf words why a barrier cannot be brought to its end.
+func (kv *KV) refusalOf(b *barrier) error {
+	kv.mu.Lock()
+	defer kv.mu.Unlock()
+	if b.refused == nil { // an attempt since then got no answer
+		return fmt.Errorf("%w: %w", errBarred, fencing.ErrUnavailable)
+	}
+	return fmt.Errorf("%w: %w", errBarred, b.refused)
+}
+
+// errBarred is why an operation was not sent at all.
+var errBarred = errors.New("nothing was read or written: an earlier write of this handle may still land, and the cluster refuses the put of the fence that would rule that out")
+
 // barrierLoop returns the work of one barrier, to be run in the background.
 func (kv *KV) barrierLoop(b *barrier) func(context.Context) {
 	return func(ctx context.Context) {
-		for pause := firstPause; !kv.barrierOver(b, kv.tryBarrier(ctx, b)); pause = min(2*pause, lastPause) {
-			if !outcome.Pause(ctx, pause) {
+		for pause := firstPause; ; pause = min(2*pause, lastPause) {
+			decided, refusal := kv.tryBarrier(ctx, b)
+			if kv.barrierOver(b, decided, refusal) {
+				return
+			}
+			if refusal != nil {
+				pause = refusedPause
+			}
+			if !b.pause(ctx, pause, refusal != nil) {
 				return // the owner has closed: so has the handle, and operations end with their own ctx
 			}
 		}
 	}
 }
 
-// barrierOver ends the barrier if everything sent up to the revision that it was
-// tried for is decided, and nothing was added meanwhile.
-func (kv *KV) barrierOver(b *barrier, decided int64) bool {
-	kv.mu.Lock()
-	defer kv.mu.Unlock()
-	if decided < b.under {
-		return false
+// pause waits for the next attempt: after a refusal, until an operation asks for
+// it. It reports whether ctx lasts.
+func (b *barrier) pause(ctx context.Context, d time.Duration, refused bool) bool {
+	if !refused {
+		return outcome.Pause(ctx, d)
 	}
-	kv.barrier = nil
-	close(b.over)
-	return true
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-b.nudge:
+	case <-ctx.Done():
+	}
+	return ctx.Err() == nil
 }
 
-// Pauses between attempts at a barrier while the cluster does not answer.
+// barrierOver ends the barrier if everything sent up to the revision that it was
+// tried for is decided, and nothing was added meanwhile. Else it tells those who
+// wait of a refusal, if there was one.
+func (kv *KV) barrierOver(b *barrier, decided int64, refusal error) bool {
+	kv.mu.Lock()
+	defer kv.mu.Unlock()
+	if decided >= b.under {
+		kv.barrier = nil
+		close(b.over)
+		return true
+	}
+	if b.refused = refusal; refusal != nil {
+		close(b.said)
+		b.said = make(chan struct{})
+	}
+	return false
+}
+
+// Pauses between attempts at a barrier while the cluster does not answer, and after
+// it has refused one.
 const (
-	firstPause = 20 * time.Millisecond
-	lastPause  = 500 * time.Millisecond
+	firstPause   = 20 * time.Millisecond
+	lastPause    = 500 * time.Millisecond
+	refusedPause = 5 * time.Second
 )
 
 // tryBarrier puts the fence again, with the same value, under the mod revision
 // of the lost writes. It returns that revision if no write sent under it, or an
-// older one, can land any more, and 0 if that is not known.
-func (kv *KV) tryBarrier(ctx context.Context, b *barrier) (decided int64) {
+// older one, can land any more; else 0, and the refusal if there was one.
+func (kv *KV) tryBarrier(ctx context.Context, b *barrier) (decided int64, refusal error) {
 	ctx, cancel := context.WithTimeout(ctx, kv.config.Timeout)
 	defer cancel()
 	kv.mu.Lock()
@@ -100,17 +169,41 @@ func (kv *KV) tryBarrier(ctx context.Context, b *barrier) (decided int64) {
 	resp, err := kv.etcd.Txn(ctx).If(kv.underFence(fence)...).
 		Then(clientv3.OpPut(key, string(kv.mine))).
 		Else(clientv3.OpGet(key), clientv3.OpGet(kv.claimKey())).Commit()
-	if err != nil {
-		return 0 // no answer: this put may land too, and is then seen by the next attempt
-	}
-	if resp.Succeeded {
+	switch {
+	case err != nil && outcome.Answered(err):
+		return kv.decidedAnyway(ctx, fence), err
+	case err != nil:
+		return 0, nil // no answer: this put may land too, and is then seen by the next attempt
+	case resp.Succeeded:
 		kv.learn(view{value: kv.mine, revision: resp.Header.Revision})
-		return fence.revision
+		return fence.revision, nil
 	}
 	if now, err := kv.explain(fence, resp); err == nil {
 		kv.learn(now)
 	}
-	return fence.revision // whatever made the compares fail makes those of the lost writes fail for ever
+	return fence.revision, nil // whatever made the compares fail makes those of the lost writes fail for ever
+}
+
+// decidedAnyway reads whether the lost writes are decided although the barrier was
+// refused: a full store applies the put that fills it, the claim may have ended, or
+// somebody else may have moved the fence. Mod revisions never come back.
+func (kv *KV) decidedAnyway(ctx context.Context, fence view) (decided int64) {
+	var resp *clientv3.TxnResponse
+	err := outcome.Retry(ctx, func(ctx context.Context) (err error) {
+		resp, err = kv.etcd.Txn(ctx).Then(clientv3.OpGet(kv.space.Fence(kv.seq.Lock)), clientv3.OpGet(kv.claimKey())).Commit()
+		return err
+	})
+	if err != nil {
+		return 0
+	}
+	now, err := kv.explain(fence, resp)
+	if err == nil && now == fence {
+		return 0
+	}
+	if err == nil {
+		kv.learn(now)
+	}
+	return fence.revision
 }
 
 // claimKey returns the key of the claim, which is known once an operation has run.

@@ -110,7 +110,7 @@ func Refused(doing string, err error) error {
 	case errors.Is(err, rpctypes.ErrRequestTooLarge), tooLargeToSend(err):
 		return fmt.Errorf("%s: too large for one request (%w); a member takes 1.5 MiB unless set otherwise", doing, err)
 	case errors.Is(err, rpctypes.ErrPermissionDenied):
-		return fmt.Errorf("%s: permission denied (%w); grant this user's role read and write on the lock's keys", doing, err)
+		return fmt.Errorf("%s: permission denied (%w); grant this user's role read and write on lock/, fence/, kv/ and semaphore/ under the namespace, each followed by the lock's name or the prefix that is shared by its locks", doing, err)
 	}
 	return fmt.Errorf("%s: %w", doing, err)
 }
