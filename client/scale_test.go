@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 	"google.golang.org/grpc"
@@ -80,7 +82,7 @@ func shortLocks(t *testing.T) int {
 func TestShortLocksLeaveNothing(t *testing.T) {
 	cluster := oneMember(t)
 	etcd := cluster.Client(t)
-	c := member(t, cluster, "busy")
+	c := connect(t, client.Config{Endpoints: cluster.Endpoints(), DialTimeout: limit, TTL: time.Minute}) // the machine may be busy for long
 	const stages = 10
 	n := shortLocks(t) / stages
 	var heaps [stages]uint64
@@ -128,9 +130,11 @@ func lockMany(t *testing.T, c *client.Client, i, n int) {
 	locking.Wait()
 }
 
+// compact forgets the history; the member may have done so already by itself.
 func compact(t *testing.T, etcd *clientv3.Client) {
 	t.Helper()
-	if _, err := etcd.Compact(t.Context(), revision(t, etcd), clientv3.WithCompactPhysical()); err != nil {
+	_, err := etcd.Compact(t.Context(), revision(t, etcd), clientv3.WithCompactPhysical())
+	if err != nil && !errors.Is(err, rpctypes.ErrCompacted) {
 		t.Fatalf("compact: %v", err)
 	}
 }
