@@ -8,7 +8,6 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/fencelock/fencelock/fencing"
 	"github.com/fencelock/fencelock/fencing/kv/outcome"
 )
 
@@ -27,9 +26,11 @@ type barrier struct {
 	nudge chan struct{} // asks for another attempt now
 
 	// The rest is under KV.mu.
-	under   int64         // the latest mod revision of the fence under which a lost write was sent
-	refused error         // what the last attempt was answered with, if that was a refusal
-	said    chan struct{} // closed at the next refusal, and replaced
+	under     int64         // the latest mod revision of the fence under which a lost write was sent
+	began     int           // how many attempts have begun
+	refused   error         // the latest refusal
+	refusedAt int           // which attempt it answered, counted from 1
+	said      chan struct{} // closed at the next refusal, and replaced
 }
 
 // raiseBarrier starts the barrier against a write that was sent under fence, or
@@ -51,25 +52,30 @@ func (kv *KV) raiseBarrier(ctx context.Context, fence view) {
 
 // afterBarrier waits until no write's fate is unknown, and returns what is known
 // of claim and fence at that very moment: what is sent under an older view than
-// a barrier's would not be covered by it. If the barrier is refused while it waits,
-// that is the error.
+// a barrier's would not be covered by it. If an attempt at the barrier is refused
+// that began after the call did, that is the error.
 func (kv *KV) afterBarrier(ctx context.Context) (claim string, fence view, err error) {
+	var of *barrier // the one that is waited for
+	var seen int    // how many of its attempts had begun when that was begun
 	for {
 		kv.mu.Lock()
 		current, claim, fence := kv.barrier, kv.claim, kv.fence
 		var said chan struct{}
+		var refusal error
+		if current != nil && current != of {
+			of, seen = current, current.began
+		}
 		if current != nil {
-			said = current.said
+			said, refusal = current.said, current.refusalAfter(seen)
 		}
 		kv.mu.Unlock()
-		if current == nil {
-			return claim, fence, nil
+		if current == nil || refusal != nil {
+			return claim, fence, refusal
 		}
 		current.tryNow()
 		select {
 		case <-current.over:
 		case <-said:
-			return "", view{}, kv.refusalOf(current)
 		case <-ctx.Done():
 			return "", view{}, ctx.Err()
 		}
@@ -83,12 +89,11 @@ func (b *barrier) tryNow() {
 	}
 }
 
-// refusalOf words why a barrier cannot be brought to its end.
-func (kv *KV) refusalOf(b *barrier) error {
-	kv.mu.Lock()
-	defer kv.mu.Unlock()
-	if b.refused == nil { // an attempt since then got no answer
-		return fmt.Errorf("%w: %w", errBarred, fencing.ErrUnavailable)
+// refusalAfter words why a barrier cannot be brought to its end; nil if that is not
+// known from an attempt after the first n. The caller holds KV.mu.
+func (b *barrier) refusalAfter(n int) error {
+	if b.refusedAt <= n {
+		return nil
 	}
 	return fmt.Errorf("%w: %w", errBarred, b.refused)
 }
@@ -141,7 +146,8 @@ func (kv *KV) barrierOver(b *barrier, decided int64, refusal error) bool {
 		close(b.over)
 		return true
 	}
-	if b.refused = refusal; refusal != nil {
+	if refusal != nil {
+		b.refused, b.refusedAt = refusal, b.began
 		close(b.said)
 		b.said = make(chan struct{})
 	}
@@ -164,6 +170,7 @@ func (kv *KV) tryBarrier(ctx context.Context, b *barrier) (decided int64, refusa
 	defer cancel()
 	kv.mu.Lock()
 	fence := view{value: kv.mine, revision: b.under}
+	b.began++
 	kv.mu.Unlock()
 	key := kv.space.Fence(kv.seq.Lock)
 	resp, err := kv.etcd.Txn(ctx).If(kv.underFence(fence)...).
