@@ -189,8 +189,8 @@ func (c *Client) Etcd() *clientv3.Client { return c.etcd }
 // KV returns a handle on the records behind seq's guard, for a sequencer that
 // was handed over by a lock's holder. It sends no request.
 func (c *Client) KV(seq fencing.Sequencer) (*kv.KV, error) {
-	if c.ctx.Err() != nil {
-		return nil, fmt.Errorf("client: %w", ErrClosed)
+	if err := c.whyClosed(); err != nil {
+		return nil, err
 	}
 	return kv.New(c.etcd, seq, c.kvConfig())
 }
@@ -203,7 +203,21 @@ func (c *Client) Check(ctx context.Context, seq fencing.Sequencer) error {
 }
 
 func (c *Client) kvConfig() kv.Config {
-	return kv.Config{Namespace: c.config.Namespace, Timeout: c.config.DialTimeout, Background: c.background, Refused: c.config.Observer.Refused}
+	return kv.Config{
+		Namespace:  c.config.Namespace,
+		Timeout:    c.config.DialTimeout,
+		Background: c.background,
+		Closed:     c.whyClosed,
+		Refused:    c.config.Observer.Refused,
+	}
+}
+
+// whyClosed is nil until Close is called.
+func (c *Client) whyClosed() error {
+	if c.ctx.Err() != nil {
+		return fmt.Errorf("client: %w", ErrClosed)
+	}
+	return nil
 }
 
 // background runs f in a goroutine that Close ends and waits for.
