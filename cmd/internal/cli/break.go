@@ -70,7 +70,7 @@ code 3.`,
 
 func (o *breakOptions) run(ctx context.Context, c *client.Client, format string) error {
 	info, err := c.Inspect(ctx, o.name)
-	if err != nil {
+	if err != nil && info.Name == "" { // else its fence alone could not be read
 		return err
 	}
 	victim, found := o.victim(info)

@@ -12,10 +12,7 @@ import (
 const longestChain = 20
 
 // diagnose says what is unusual about the claims themselves.
-func (i *inspection) diagnose(fenceNote string) {
-	if fenceNote != "" {
-		i.find("%s", fenceNote)
-	}
+func (i *inspection) diagnose() {
 	for _, h := range i.Holders {
 		i.diagnoseHolder(h)
 	}
@@ -25,7 +22,7 @@ func (i *inspection) diagnose(fenceNote string) {
 		}
 	}
 	if f := i.Fence; f != nil && len(i.Holders) > 0 {
-		if h := i.Holders[0]; f.Token > h.Token || f.State == "closed" && f.Token == h.Token {
+		if h := i.Holders[0]; f.Token > h.Token || f.State == fenceClosed && f.Token == h.Token {
 			i.find("the fence is above the holder's token %v: its reads and writes in the fenced store are refused", h.Token)
 		}
 	}

@@ -29,8 +29,15 @@ type inspection struct {
 // fence is where the fence of the fenced store stands.
 type fence struct {
 	Token fencing.Token `json:"token"` // the highest that it has admitted
-	State string        `json:"state"` // "claimed", "shared", or "closed": above the token, by a break or a restore
+	State string        `json:"state"` // how that came, one of the words below
 }
+
+// The states of a fence.
+const (
+	fenceClaimed = "claimed" // by the exclusive holder of the token
+	fenceShared  = "shared"  // by shared holders
+	fenceClosed  = "closed"  // above the token, by a break or a restore
+)
 
 func newInspectCommand(a *app) *cobra.Command {
 	return &cobra.Command{
@@ -49,7 +56,7 @@ A lock that nobody claims is free: exit code 0.`,
 				return misuse(cmd, err)
 			}
 			return a.withClient(cmd, func(c *client.Client, cfg config.Config) error {
-				found, err := inspect(cmd.Context(), c, cfg.Client.Namespace, args[0])
+				found, err := inspect(cmd.Context(), c, args[0])
 				if err != nil {
 					return err
 				}
@@ -59,52 +66,36 @@ A lock that nobody claims is free: exit code 0.`,
 	}
 }
 
-func inspect(ctx context.Context, c *client.Client, namespace, name string) (inspection, error) {
+// inspect reads one lock. A fence that cannot be read is a finding, beside the rest.
+func inspect(ctx context.Context, c *client.Client, name string) (inspection, error) {
 	info, err := c.Inspect(ctx, name)
-	if err != nil {
+	if err != nil && info.Name == "" {
 		return inspection{}, err
 	}
-	found := inspection{lockState: stateOf(info, time.Now()), Findings: []string{}, Deadlock: []string{}}
+	found := inspection{lockState: stateOf(info, time.Now()), Fence: fenceOf(info), Findings: []string{}, Deadlock: []string{}}
+	if err != nil {
+		found.find("%v", err)
+	}
 	asked := append(pointers(found.Holders), pointers(found.Waiters[:min(len(found.Waiters), inspectedWaiters)])...)
 	askSessions(ctx, c, asked)
-	fenceNote := ""
-	if found.Fence, err = readFence(ctx, c, namespace, name); err != nil {
-		fenceNote = err.Error()
-	}
-	found.diagnose(fenceNote)
+	found.diagnose()
 	if len(found.Waiters) > 0 {
 		found.followWaits(ctx, c)
 	}
 	return found, nil
 }
 
-// readFence reads where the fence stands, nil if nobody has claimed it.
-func readFence(ctx context.Context, c *client.Client, namespace, name string) (*fence, error) {
-	space, err := keys.NewSpace(namespace)
-	if err != nil {
-		return nil, err
+// fenceOf is where the fence stands, nil if nobody has claimed it.
+func fenceOf(info client.LockInfo) *fence {
+	switch {
+	case info.Fence == 0:
+		return nil
+	case info.FenceClosed:
+		return &fence{info.Fence, fenceClosed}
+	case info.FenceShared:
+		return &fence{info.Fence, fenceShared}
 	}
-	ctx, cancel := context.WithTimeout(ctx, sessionTime)
-	defer cancel()
-	resp, err := c.Etcd().Get(ctx, space.Fence(name))
-	if err != nil {
-		return nil, fmt.Errorf("the fence could not be read: %w", err)
-	}
-	if len(resp.Kvs) == 0 {
-		return nil, nil
-	}
-	value, err := keys.ParseFence(string(resp.Kvs[0].Value))
-	if err != nil {
-		return nil, err
-	}
-	f := &fence{Token: value.Token(), State: "claimed"}
-	switch value {
-	case keys.Shared(f.Token):
-		f.State = "shared"
-	case keys.Closed(f.Token):
-		f.State = "closed"
-	}
-	return f, nil
+	return &fence{info.Fence, fenceClaimed}
 }
 
 func (i inspection) table(w io.Writer) {
@@ -146,9 +137,9 @@ func (f *fence) text() string {
 	switch {
 	case f == nil:
 		return "not claimed yet"
-	case f.State == "closed":
+	case f.State == fenceClosed:
 		return "closed above token " + f.Token.String()
-	case f.State == "shared":
+	case f.State == fenceShared:
 		return "claimed by shared holders, at token " + f.Token.String()
 	}
 	return "claimed by token " + f.Token.String()

@@ -91,7 +91,7 @@ func lineOf(cells []string, widths []int) string {
 			line.WriteString(strings.Repeat(" ", widths[i]-runewidth.StringWidth(cell)))
 		}
 	}
-	return line.String()
+	return strings.TrimRight(line.String(), " ")
 }
 
 // isHeader reports whether the cells are names of columns: those are in capitals.

@@ -22,6 +22,9 @@ const (
 	// askEvery is how often it is asked anew who holds the lock.
 	askEvery = 5 * time.Second
 
+	// shownOwners is how many of those who share a lock are named.
+	shownOwners = 3
+
 	// tellEnd is how long the writer gets to end. A terminal that was stopped
 	// with Ctrl-S must not keep back a lock that is held.
 	tellEnd = 100 * time.Millisecond
@@ -95,11 +98,11 @@ func (t *waitTeller) tell(ctx context.Context) {
 // holder says who is in the way, as far as that can be found out.
 func (t *waitTeller) holder(ctx context.Context) string {
 	if t.plan.limit > 0 {
-		return fmt.Sprintf(": all %d permits are taken", t.plan.limit)
+		return fmt.Sprintf(": all its permits (%d) are taken", t.plan.limit)
 	}
 	for _, name := range t.plan.names {
 		info, err := t.client.Inspect(ctx, name)
-		if err != nil {
+		if err != nil && info.Name == "" {
 			return ": the cluster does not say who holds it"
 		}
 		if ahead := t.ahead(info); ahead != "" {
@@ -121,7 +124,10 @@ func (t *waitTeller) ahead(info client.LockInfo) string {
 	if len(owners) == 0 {
 		return ""
 	}
-	text := fmt.Sprintf(": %q is held by %s, token %v", info.Name, strings.Join(owners[:min(len(owners), 3)], ", "), info.Holders[0].Token)
+	text := fmt.Sprintf(": held by %s, token %v", strings.Join(owners[:min(len(owners), shownOwners)], ", "), info.Holders[0].Token)
+	if len(t.plan.names) > 1 {
+		text = fmt.Sprintf(": %q is%s", info.Name, text[1:])
+	}
 	if since := info.Holders[0].Since; !since.IsZero() {
 		text += ", claimed " + claimOf(info.Holders[0]).age(time.Now())
 	}
