@@ -29,6 +29,9 @@ exist is exit code 4.`,
 			if err := keys.CheckKey(g.key); err != nil {
 				return misuse(cmd, err)
 			}
+			if g.raw && g.base64 {
+				return usagef(cmd, "--raw and --base64 exclude each other")
+			}
 			return g.open(cmd, func(at opened) error {
 				if g.raw && at.config.Output != "table" {
 					return usagef(cmd, "--raw prints bytes; leave -o %s out", at.config.Output)
@@ -41,7 +44,6 @@ exist is exit code 4.`,
 	g.addPeekFlag(cmd)
 	cmd.Flags().BoolVar(&g.base64, "base64", false, "print the value in base64")
 	cmd.Flags().BoolVar(&g.raw, "raw", false, "print the value's bytes and nothing else, on a terminal too")
-	cmd.MarkFlagsMutuallyExclusive("base64", "raw")
 	return cmd
 }
 
