@@ -44,23 +44,23 @@ func (a *app) whyNoAnswer(ctx context.Context, err error) []string {
 	notes := make([]string, len(endpoints))
 	var work sync.WaitGroup
 	for i, endpoint := range endpoints {
-		work.Go(func() { notes[i] = probe(ctx, endpoint, secured.TLS) })
+		work.Go(func() {
+			if err := probe(ctx, endpoint, secured.TLS); err != nil {
+				notes[i] = endpoint + ": " + advice(err)
+			}
+		})
 	}
 	work.Wait()
 	return notes
 }
 
-// probe opens a connection to one endpoint, as far as a member's first answer, and
-// words what went wrong; empty: nothing did.
-func probe(ctx context.Context, endpoint string, secured *tls.Config) string {
+// probe opens a connection to one endpoint, as far as a member's first answer.
+func probe(ctx context.Context, endpoint string, secured *tls.Config) error {
 	address, secured, err := addressOf(endpoint, secured)
-	if err == nil {
-		err = greet(ctx, address, secured)
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		return ""
-	}
-	return endpoint + ": " + advice(err)
+	return greet(ctx, address, secured)
 }
 
 // addressOf is what to dial for an endpoint, and the TLS for it, nil for none.
