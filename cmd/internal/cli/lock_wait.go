@@ -86,6 +86,9 @@ func (t *waitTeller) tell(ctx context.Context) {
 			asked = time.Now()
 			by = t.holder(ctx)
 		}
+		if ctx.Err() != nil { // meanwhile
+			continue
+		}
 		line := fmt.Sprintf("fencelock: waiting for %s for %v%s", t.plan.what(), time.Since(began).Round(time.Second), by)
 		if !t.terminal {
 			fmt.Fprintln(t.to, line)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -46,21 +47,25 @@ end it with exit code 0.`,
 				return misuse(cmd, err)
 			}
 			return a.withClient(cmd, func(c *client.Client, cfg config.Config) error {
-				for e, err := range c.Watch(cmd.Context(), prefix) {
-					switch {
-					case err != nil && cmd.Context().Err() != nil:
-						return nil
-					case err != nil:
-						return err
-					}
-					if err := a.tell(cfg.Output, eventOf(e, time.Now())); err != nil {
-						return err
-					}
-				}
-				return nil
+				return a.watch(cmd.Context(), c, prefix, cfg.Output)
 			})
 		}),
 	}
+}
+
+func (a *app) watch(ctx context.Context, c *client.Client, prefix, format string) error {
+	for e, err := range c.Watch(ctx, prefix) {
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return nil
+		case err != nil:
+			return err
+		}
+		if err := a.tell(format, eventOf(e, time.Now())); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func eventOf(e client.Event, now time.Time) event {
