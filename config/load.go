@@ -86,7 +86,16 @@ func (s setting) read(raw any, origin Origin) error {
 	if s.secret {
 		return fmt.Errorf("%s: %w", where, err)
 	}
-	return fmt.Errorf("%s %q: %w", where, fmt.Sprint(raw), err)
+	return fmt.Errorf("%s %q: %w", where, shortened(fmt.Sprint(raw)), err)
+}
+
+// shortened is enough of a value to recognise it.
+func shortened(text string) string {
+	const most = 100
+	if len(text) > most {
+		return strings.ToValidUTF8(text[:most], "") + "…"
+	}
+	return text
 }
 
 // textOf writes a raw value as a flag would have it. YAML reads 0123 as 83 and no

@@ -3,10 +3,12 @@ package config
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 
@@ -156,9 +158,16 @@ func durationOrOff(to *time.Duration, least time.Duration) pflag.Value {
 
 // duration refuses less than least.
 func duration(to *time.Duration, least time.Duration) pflag.Value {
+	return durationBetween(to, least, math.MaxInt64)
+}
+
+// durationBetween refuses less than least and more than most.
+func durationBetween(to *time.Duration, least, most time.Duration) pflag.Value {
 	parse := func(s string) (time.Duration, error) {
 		v, err := time.ParseDuration(s)
 		switch {
+		case tooLong(s, err), v > most:
+			return 0, fmt.Errorf("want at most %v", most)
 		case err != nil:
 			return 0, errors.New("want a number with a unit, such as 15s, 1m30s or 200ms")
 		case v < least && least <= 1:
@@ -169,6 +178,32 @@ func duration(to *time.Duration, least time.Duration) pflag.Value {
 		return v, nil
 	}
 	return field[time.Duration]{to, kindDuration, parse, time.Duration.String}
+}
+
+// tooLong reports whether a duration was not read because it exceeds what Go has
+// room for, some 292 years: it is one if its digits are cut down.
+func tooLong(s string, err error) bool {
+	if err == nil {
+		return false
+	}
+	unit := strings.TrimLeft(s, "0123456789")
+	_, err = time.ParseDuration("1" + unit)
+	return err == nil && len(unit) < len(s)
+}
+
+// maxOwner bounds an owner's name, in bytes: everybody who looks at a lock reads it.
+const maxOwner = 255
+
+func owner(to *string) pflag.Value {
+	return checkedText(to, func(s string) error {
+		switch {
+		case len(s) > maxOwner:
+			return fmt.Errorf("it has %d bytes; want at most %d", len(s), maxOwner)
+		case !utf8.ValidString(s):
+			return errors.New("it is not UTF-8 text")
+		}
+		return nil
+	})
 }
 
 // addresses reads a comma-separated list. Given again, it adds to what it has, as

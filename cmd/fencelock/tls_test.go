@@ -101,10 +101,14 @@ func TestServerTLS(t *testing.T) {
 		run(t, append([]string{"locks", "--endpoints", endpoint}, own...)...).want(t, 0)
 		run(t, append([]string{"status", "--endpoints", endpoint}, own...)...).want(t, 0)
 	}
-	// Without TLS, without a certificate, and with a CA that did not sign.
+	// Without TLS, without a certificate, and with a CA that did not sign: each is told apart.
 	other := newAuthority(t)
-	for _, flags := range [][]string{{}, {"--cacert", ca.file("ca.pem")}, {"--cacert", other.file("ca.pem"), "--cert", ca.file("client.pem"), "--key", ca.file("client.key")}} {
-		run(t, append([]string{"locks", "--endpoints", client, "--dial-timeout", "300ms"}, flags...)...).want(t, 1, client)
+	for reason, flags := range map[string][]string{
+		"does it want TLS":                  {},
+		"refuses this client's certificate": {"--cacert", ca.file("ca.pem")},
+		"its certificate is not trusted":    {"--cacert", other.file("ca.pem"), "--cert", ca.file("client.pem"), "--key", ca.file("client.key")},
+	} {
+		run(t, append([]string{"locks", "--endpoints", client, "--dial-timeout", "300ms"}, flags...)...).want(t, 1, client, reason)
 	}
 	run(t, append([]string{"locks", "--endpoints", "http://" + client}, own...)...).want(t, 2, "http, but TLS files are given")
 	server.end(t, syscall.SIGTERM)

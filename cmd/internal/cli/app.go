@@ -16,7 +16,8 @@ import (
 // configuration, the way to the cluster, and how results are printed.
 type app struct {
 	Process
-	file string // as --config gives it
+	file    string         // as --config gives it
+	cluster *config.Client // how to reach it; nil until the configuration has been read
 }
 
 // env returns an environment variable; one that is not set is empty.
@@ -35,10 +36,16 @@ func (a *app) loadConfig(cmd *cobra.Command) (config.Config, error) {
 	if a.file == "" && cmd.Flags().Changed("config") {
 		return config.Config{}, usagef(cmd, "--config: the file's name is empty")
 	}
-	cfg, err := config.Load(config.Sources{Flags: cmd.Flags(), Env: a.Env, File: a.file})
-	if err != nil {
+	cfg, err := outlive(cmd.Context(), func() (config.Config, error) {
+		return config.Load(config.Sources{Flags: cmd.Flags(), Env: a.Env, File: a.file})
+	})
+	switch {
+	case err != nil && cmd.Context().Err() != nil:
+		return config.Config{}, fmt.Errorf("read the configuration: %w", err)
+	case err != nil:
 		return config.Config{}, &usageError{err: err}
 	}
+	a.cluster = &cfg.Client
 	return cfg, nil
 }
 
@@ -66,24 +73,36 @@ func (a *app) withClient(cmd *cobra.Command, f func(*client.Client, config.Confi
 }
 
 // connect is newClient with a way out: a login that nobody answers takes up to
-// DialTimeout, and ctx may end before. What it leaves behind ends by itself.
+// DialTimeout.
 func connect(ctx context.Context, cfg config.Config) (*client.Client, error) {
 	if cfg.Client.User == "" {
 		return newClient(cfg)
 	}
+	c, err := outlive(ctx, func() (*client.Client, error) { return newClient(cfg) })
+	if err != nil && ctx.Err() != nil {
+		return nil, fmt.Errorf("log in: %w", err)
+	}
+	return c, err
+}
+
+// outlive is f with a way out, for what may hang (a read of a pipe, of a file that
+// is one): it returns when f has, or when ctx ends. What f leaves behind then ends
+// with the process.
+func outlive[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type made struct {
-		client *client.Client
-		err    error
+		value T
+		err   error
 	}
 	done := make(chan made, 1)
 	go func() {
-		c, err := newClient(cfg)
-		done <- made{c, err}
+		value, err := f()
+		done <- made{value, err}
 	}()
 	select {
 	case m := <-done:
-		return m.client, m.err
+		return m.value, m.err
 	case <-ctx.Done():
-		return nil, fmt.Errorf("log in: %w", ctx.Err())
+		var none T
+		return none, ctx.Err()
 	}
 }

@@ -45,13 +45,13 @@ func TestLocks(t *testing.T) {
 	awaitWaiter(t, holder, "acct/1")
 
 	lines := strings.Split(c.run("locks").want(t, codeOK).stdout, "\n")
-	if got, want := strings.Fields(lines[0]), "NAME TOKEN HOLDER CLAIMED WAITERS"; strings.Join(got, " ") != want {
+	if got, want := strings.Fields(lines[0]), "NAME TOKEN HOLDER CLAIMED TTL LEFT WAITERS LABELS"; strings.Join(got, " ") != want {
 		t.Errorf("header %q, want %q", got, want)
 	}
-	if got := strings.Fields(lines[1]); got[0] != "acct/1" || got[1] != held.Token().String() || got[2] != "tester" || got[5] != "1" {
+	if got := strings.Fields(lines[1]); got[0] != "acct/1" || got[1] != held.Token().String() || got[2] != "tester" || got[8] != "1" {
 		t.Errorf("first line %q, want acct/1, %v, tester, 1 waiter", got, held.Token())
 	}
-	if got := strings.Fields(lines[2]); got[0] != "other" || got[1] != other.Token().String() || got[5] != "0" {
+	if got := strings.Fields(lines[2]); got[0] != "other" || got[1] != other.Token().String() || got[8] != "0" {
 		t.Errorf("second line %q, want other, %v, 0 waiters", got, other.Token())
 	}
 

@@ -12,6 +12,10 @@ import (
 // explainFlag words what is wrong with a flag.
 func explainFlag(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) {
+		return usagef(cmd, "--%s %q: %w", invalid.GetFlag().Name, shortened(invalid.GetValue()), invalid.Unwrap())
+	}
 	if !errors.As(err, &unknown) {
 		return usagef(cmd, "%w", err)
 	}

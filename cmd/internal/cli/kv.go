@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,10 +13,6 @@ import (
 	"github.com/fencelock/fencelock/fencing/kv"
 )
 
-// sequencerVariable is what "fencelock lock" tells its command, and the default
-// of --sequencer.
-const sequencerVariable = "FENCELOCK_SEQUENCER"
-
 func newKVCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "kv",
@@ -24,7 +21,7 @@ func newKVCommand(a *app) *cobra.Command {
 
 GUARD is the lock that guards the records. Every command runs under a sequencer
 of that lock, as a holder has it: under "fencelock lock GUARD -- COMMAND" it is in
-` + sequencerVariable + `. The first command of a holder, a read too, raises the fence: from then
+` + sequencerVariable + `, and under several locks in ` + sequencersVariable + `. The first command of a holder, a read too, raises the fence: from then
 on the store refuses all older holders, with exit code 3.`,
 		Example: `  fencelock lock acct -- sh -c 'fencelock kv put acct balance 10'
   fencelock kv get acct balance --sequencer acct#33
@@ -40,13 +37,14 @@ on the store refuses all older holders, with exit code 3.`,
 // arguments, the rest from flags.
 type guarded struct {
 	*app
-	guard, key string
-	sequencer  string
-	peek       bool
+	guard, key  string
+	sequencer   string
+	peek        bool
+	base64, raw bool
 }
 
 func (g *guarded) addSequencerFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&g.sequencer, "sequencer", "", "the holder's sequencer, LOCK#TOKEN (default "+sequencerVariable+")")
+	cmd.Flags().StringVar(&g.sequencer, "sequencer", "", "the holder's sequencer, LOCK#TOKEN (default "+sequencerVariable+", or the one of GUARD in "+sequencersVariable+")")
 }
 
 func (g *guarded) addPeekFlag(cmd *cobra.Command) {
@@ -91,7 +89,7 @@ func (g *guarded) sequencerFor(cmd *cobra.Command) (fencing.Sequencer, error) {
 	}
 	text := g.sequencer
 	if !given {
-		text = g.env(sequencerVariable)
+		text = g.fromEnvironment()
 	}
 	if text == "" {
 		return fencing.Sequencer{}, usagef(cmd, `no sequencer; run it under "fencelock lock %s -- COMMAND", or pass --sequencer`, g.guard)
@@ -104,6 +102,24 @@ func (g *guarded) sequencerFor(cmd *cobra.Command) (fencing.Sequencer, error) {
 		return fencing.Sequencer{}, misuse(cmd, fmt.Errorf("%w: %s does not open the records of %q; take that lock", fencing.ErrWrongGuard, seq, g.guard))
 	}
 	return seq, nil
+}
+
+// fromEnvironment is the sequencer that "fencelock lock" gave: of several, the one
+// of the guard, and if there is none of it any, for an error that names it.
+func (g *guarded) fromEnvironment() string {
+	if one := g.env(sequencerVariable); one != "" {
+		return one
+	}
+	lines := strings.Fields(g.env(sequencersVariable))
+	for _, line := range lines {
+		if seq, err := fencing.ParseSequencer(line); err == nil && seq.Lock == g.guard {
+			return line
+		}
+	}
+	if len(lines) > 0 {
+		return lines[0]
+	}
+	return ""
 }
 
 // peekConfig is for reads without a token.

@@ -159,6 +159,17 @@ func TestPeek(t *testing.T) {
 	}
 }
 
+// interrupting is an input that never comes; whoever reads it is interrupted.
+type interrupting struct {
+	io.Reader
+	interrupt func()
+}
+
+func (i interrupting) Read(p []byte) (int, error) {
+	i.interrupt()
+	return i.Reader.Read(p)
+}
+
 // Reading a value that never comes ends with an interruption.
 func TestInterruptedInput(t *testing.T) {
 	never, writer, err := os.Pipe()
@@ -168,11 +179,11 @@ func TestInterruptedInput(t *testing.T) {
 	defer never.Close()
 	defer writer.Close()
 	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
+	defer cancel()
 	var stderr strings.Builder
 	code := Main(ctx, Process{
 		Args:  []string{"kv", "put", "g", "k", "-", "--sequencer", "g#1"},
-		Stdin: never, Stdout: io.Discard, Stderr: &stderr,
+		Stdin: interrupting{never, cancel}, Stdout: io.Discard, Stderr: &stderr,
 	})
 	result{code: code, stderr: stderr.String()}.want(t, codeFailure, "interrupted", "read the value")
 }

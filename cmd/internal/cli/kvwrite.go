@@ -20,6 +20,8 @@ func newKVPutCommand(a *app) *cobra.Command {
 		Short: "Write one record",
 		Long: `Write one record. VALUE "-" means what comes on standard input, byte for byte. A
 value that begins with another "-" goes after "--": fencelock kv put acct balance -- -5
+With --base64 the value is decoded from base64 first; spaces and line breaks in it
+do not count.
 
 It prints nothing; with -o json or yaml, the revision of the write. Exit code 5
 means that no answer came: the write may have been applied. Read before you
@@ -34,42 +36,37 @@ repeat it.`,
 		}),
 	}
 	g.addSequencerFlag(cmd)
+	cmd.Flags().BoolVar(&g.base64, "base64", false, "VALUE, or standard input, is base64")
 	return cmd
 }
 
-func (g *guarded) put(cmd *cobra.Command, at opened, value string) error {
-	bytes := []byte(value)
-	if value == "-" {
+func (g *guarded) put(cmd *cobra.Command, at opened, text string) error {
+	value := []byte(text)
+	if text == "-" {
 		var err error
-		if bytes, err = readValue(cmd.Context(), g.Stdin); err != nil {
+		if value, err = readValue(cmd.Context(), g.Stdin); err != nil {
 			return misuse(cmd, err)
 		}
 	}
-	revision, err := at.kv.Put(cmd.Context(), g.key, bytes)
+	if g.base64 {
+		var err error
+		if value, err = decodeBase64(value); err != nil {
+			return usagef(cmd, "%w", err)
+		}
+	}
+	revision, err := at.kv.Put(cmd.Context(), g.key, value)
 	if err != nil {
 		return err
 	}
 	return g.print(at.config.Output, written{keyOf(g.key), revision})
 }
 
-// readValue reads standard input to its end. A read that hangs does not outlast
-// ctx: the goroutine that it leaves behind ends with the process.
-func readValue(ctx context.Context, in io.Reader) (value []byte, err error) {
-	done := make(chan struct{})
-	var read []byte
-	var failed error
-	go func() {
-		defer close(done)
-		read, failed = io.ReadAll(io.LimitReader(in, maxValue+1))
-	}()
-	select {
-	case <-ctx.Done():
-		return nil, fmt.Errorf("read the value: %w", ctx.Err())
-	case <-done:
-	}
+// readValue reads standard input to its end, or to ctx's.
+func readValue(ctx context.Context, in io.Reader) ([]byte, error) {
+	read, err := outlive(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(in, maxValue+1)) })
 	switch {
-	case failed != nil:
-		return nil, fmt.Errorf("read the value: %w", failed)
+	case err != nil:
+		return nil, fmt.Errorf("read the value: %w", err)
 	case len(read) > maxValue:
 		return nil, &usageError{err: fmt.Errorf("the value has more than %d bytes, which no member takes", maxValue)}
 	}

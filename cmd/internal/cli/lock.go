@@ -26,18 +26,21 @@ const (
 
 // lockOptions are the flags of lock.
 type lockOptions struct {
-	app    *app
-	wait   time.Duration
-	try    bool
-	labels []string
-	grace  time.Duration
-	code   int
+	app          *app
+	wait         time.Duration
+	try, shared  bool
+	hold         bool
+	limit        int
+	labels       []string
+	grace        time.Duration
+	code         int
+	waits, grant bool // whether a time to wait, or a grace, was given
 }
 
 func newLockCommand(a *app) *cobra.Command {
-	o := &lockOptions{app: a}
+	o := &lockOptions{app: a, code: codeLocked}
 	cmd := &cobra.Command{
-		Use:         "lock NAME [-- COMMAND [ARGUMENT]...]",
+		Use:         "lock NAME... [-- COMMAND [ARGUMENT]...]",
 		Short:       "Run a command while holding a lock",
 		Long:        lockHelp,
 		Example:     lockExample,
@@ -46,12 +49,15 @@ func newLockCommand(a *app) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	config.AddFlags(flags, "client.ttl", "client.owner")
-	flags.DurationVarP(&o.wait, "wait", "w", 0, "how long to wait for the lock, such as 30s or 5m (default: as long as it takes)")
-	flags.DurationVar(&o.wait, "timeout", 0, "the same as --wait")
+	flags.VarP(&waitValue{to: &o.wait}, "wait", "w", "how long to wait for the lock, such as 30s or 5m (default: as long as it takes)")
+	flags.Var(&waitValue{to: &o.wait}, "timeout", "the same as --wait")
 	flags.BoolVarP(&o.try, "try", "n", false, "do not wait")
+	flags.BoolVarP(&o.shared, "shared", "s", false, "hold together with other shared holders; there is no sequencer then")
+	flags.Var(&numberValue{to: &o.limit, least: 1, most: client.MaxLimit}, "limit", "take one of N permits of the semaphore NAME; there is no sequencer then")
+	flags.BoolVar(&o.hold, "hold", false, "hold several locks without a command")
 	flags.StringArrayVar(&o.labels, "label", nil, "KEY=VALUE to show to those who look at the lock; may be repeated")
-	flags.DurationVar(&o.grace, "grace", 0, "how long before the session's deadline the command is told to end, at most a third of the TTL (default a fifth)")
-	flags.IntVarP(&o.code, "conflict-exit-code", "E", codeLocked, "exit code if the lock was not acquired in time, or with --try")
+	flags.Var(&waitValue{to: &o.grace}, "grace", "how long before the session's deadline the command is told to end, at most a third of the TTL (default a fifth)")
+	flags.VarP(&numberValue{to: &o.code, most: 255}, "conflict-exit-code", "E", "exit code if the lock was not acquired in time, or with --try")
 	return cmd
 }
 
@@ -60,7 +66,7 @@ func (o *lockOptions) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	c, err := newClient(p.config)
+	c, err := p.newClient()
 	if err != nil {
 		return err
 	}
@@ -68,7 +74,7 @@ func (o *lockOptions) run(cmd *cobra.Command, args []string) error {
 	defer c.Close()
 	signals := notify()
 	defer signals.stop()
-	h, err := acquire(cmd.Context(), c, p, signals)
+	h, err := o.app.acquire(cmd.Context(), c, p, signals)
 	if err != nil {
 		return o.notAcquired(err)
 	}
@@ -92,13 +98,12 @@ func (o *lockOptions) notAcquired(err error) error {
 
 // acquire takes the lock, through a session of its own: it needs to know the TTL
 // that was granted. A signal ends the wait.
-func acquire(ctx context.Context, c *client.Client, p *lockPlan, signals *signals) (*holding, error) {
+func (a *app) acquire(ctx context.Context, c *client.Client, p *lockPlan, signals *signals) (*holding, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	listening := signals.cancel(ctx, cancel, p.request.Name)
+	listening := signals.cancel(ctx, cancel, p.what())
 	h := &holding{plan: p}
-	var err error
-	h.lock, err = h.acquire(ctx, c)
+	err := a.take(ctx, c, h)
 	cancel(nil)
 	listening.Wait()
 	if by := context.Cause(ctx); by != context.Canceled {
@@ -110,7 +115,7 @@ func acquire(ctx context.Context, c *client.Client, p *lockPlan, signals *signal
 	return h, err
 }
 
-func (h *holding) acquire(ctx context.Context, c *client.Client) (*client.Lock, error) {
+func (a *app) take(ctx context.Context, c *client.Client, h *holding) error {
 	if wait := h.plan.wait; wait > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, wait)
@@ -119,12 +124,15 @@ func (h *holding) acquire(ctx context.Context, c *client.Client) (*client.Lock, 
 	session, err := c.NewSession(ctx, h.plan.config.Client.TTL)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, client.ErrUnavailable):
-		return nil, fmt.Errorf("lock %q: no answer from %v within %v: %w", h.plan.request.Name, c.Etcd().Endpoints(), h.plan.wait, err)
+		return fmt.Errorf("%s: %w: no answer from %v within %v: %w", h.plan.what(), client.ErrUnavailable, c.Etcd().Endpoints(), h.plan.wait, err)
 	case err != nil:
-		return nil, fmt.Errorf("lock %q: %w", h.plan.request.Name, err)
+		return fmt.Errorf("%s: %w", h.plan.what(), err)
 	}
 	h.ttl = session.TTL()
-	return session.Acquire(ctx, h.plan.request)
+	tell := a.tellOfWaiting(ctx, c, h.plan, session.Lease())
+	defer tell.end()
+	h.held, err = h.plan.take(ctx, session)
+	return err
 }
 
 // files are the standard files of this process, for a command to inherit.

@@ -5,11 +5,24 @@ const lockHelp = `Run a command while holding a lock.
 Waits for the lock, runs COMMAND, frees the lock when COMMAND has ended, and exits
 with its exit code. COMMAND finds in its environment
 
-  FENCELOCK_LOCK        the lock's name
-  FENCELOCK_TOKEN       the fencing token of this grant, higher than all before
-  FENCELOCK_SEQUENCER   both in one word, for "fencelock kv" and for other fences
+  FENCELOCK_LOCK         the lock's name
+  FENCELOCK_TOKEN        the fencing token of this grant, higher than all before
+  FENCELOCK_SEQUENCER    both in one word, for "fencelock kv" and for other fences
 
-It has the standard input, output, error and terminal of fencelock. Signals to
+Several NAMEs are taken together, or not at all, so that callers that hold nothing
+else cannot block each other; one token serves all of them. COMMAND finds
+
+  FENCELOCK_TOKEN        that token
+  FENCELOCK_SEQUENCERS   the sequencers, one a line, in the order of the NAMEs
+
+With --shared others may hold the lock at the same time, if they share it too; with
+--limit N there are N permits, and NAME is a semaphore, not a lock. Those who hold
+together do not exclude each other, so COMMAND finds FENCELOCK_LOCK alone.
+
+While it waits, it says on standard error who holds the lock: on a terminal in a
+line that is kept up to date, elsewhere once, after a second.
+
+COMMAND has the standard input, output, error and terminal of fencelock. Signals to
 fencelock (INT, TERM, HUP, QUIT, USR1, USR2, WINCH) are passed on to COMMAND and
 its children, its process group.
 
@@ -25,8 +38,9 @@ Processes that COMMAND leaves in its group when it ends would go on without the
 lock: they get a second to end, then SIGTERM, then SIGKILL, before the lock is
 freed. A COMMAND that is stopped with Ctrl-Z loses its lock after the TTL.
 
-Without COMMAND, prints the sequencer and holds the lock until standard input
-ends, or a signal comes.
+Without COMMAND, prints the sequencer (of several locks, with --hold, one a line; of
+a shared lock or a semaphore its name) and holds until standard input ends, or a
+signal comes.
 
 Exit codes: those of COMMAND; 128+n if signal n ended it, or ended the wait for
 the lock; 123 the lock was lost before COMMAND ended, whatever it returned; 124
@@ -36,4 +50,7 @@ is no such command.`
 
 const lockExample = `  fencelock lock nightly-report -- ./report.sh
   fencelock lock --try -E 0 cron/backup -- backup   # somebody else does it: fine
+  fencelock lock accounts/1 accounts/2 -- ./transfer.sh
+  fencelock lock --shared catalogue -- ./export.sh
+  fencelock lock --limit 3 uploads -- ./upload.sh
   fencelock lock acct -- sh -c 'fencelock kv put acct balance 10'`

@@ -2,7 +2,7 @@ package cli
 
 import (
 	"errors"
-	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,31 +18,37 @@ import (
 // cluster: no lock is taken for a command that does not exist.
 type lockPlan struct {
 	config  config.Config
-	request client.Request
-	wait    time.Duration // 0: without end, unless request.Try
+	names   []string // each once
+	labels  map[string]string
+	shared  bool
+	limit   int // of a semaphore; 0: it is a lock
+	try     bool
+	wait    time.Duration // 0: without end, unless try
 	grace   time.Duration // negative: the default
 	command *supervisor.Command
 }
 
 func (o *lockOptions) plan(cmd *cobra.Command, args []string) (*lockPlan, error) {
-	name, command, err := split(cmd, args)
+	names, command, err := o.split(cmd, args)
 	if err != nil {
+		return nil, err
+	}
+	if err := o.check(cmd, names, command); err != nil {
 		return nil, err
 	}
 	cfg, err := o.app.loadConfig(cmd)
 	if err != nil {
 		return nil, err
 	}
-	p := &lockPlan{config: cfg, wait: o.wait, grace: o.grace}
-	if !cmd.Flags().Changed("grace") {
-		p.grace = -1
-	}
-	if err := o.check(cmd, p); err != nil {
-		return nil, err
-	}
 	waits := cmd.Flags().Changed("wait") || cmd.Flags().Changed("timeout")
-	p.request = client.Request{Name: name, Try: o.try || waits && o.wait == 0}
-	if p.request.Labels, err = labelsOf(o.labels); err != nil {
+	p := &lockPlan{config: cfg, names: names, shared: o.shared, limit: o.limit, try: o.try || waits && o.wait == 0, wait: o.wait, grace: -1}
+	if cmd.Flags().Changed("grace") {
+		if err := supervisor.CheckGrace(o.grace, cfg.Client.TTL); err != nil {
+			return nil, usagef(cmd, "--%w", err)
+		}
+		p.grace = o.grace
+	}
+	if p.labels, err = labelsOf(o.labels); err != nil {
 		return nil, misuse(cmd, err)
 	}
 	if len(command) > 0 {
@@ -51,58 +57,47 @@ func (o *lockOptions) plan(cmd *cobra.Command, args []string) (*lockPlan, error)
 	return p, err
 }
 
-// check refuses flags whose values cannot be.
-func (o *lockOptions) check(cmd *cobra.Command, p *lockPlan) error {
-	switch {
-	case o.wait < 0:
-		return usagef(cmd, "--wait %v: want 0 or more", o.wait)
-	case o.try && o.wait > 0:
-		return usagef(cmd, "--try and --wait exclude each other")
-	case o.code < 0 || o.code > 255:
-		return usagef(cmd, "-E %d: want an exit code, 0 to 255", o.code)
-	case p.grace >= 0 || cmd.Flags().Changed("grace"):
-		if err := supervisor.CheckGrace(o.grace, p.config.Client.TTL); err != nil {
-			return usagef(cmd, "--%w", err)
-		}
+// newClient makes a client whose claims, of every kind, bear the labels.
+func (p *lockPlan) newClient() (*client.Client, error) {
+	settings, err := p.config.Client.Config()
+	if err != nil {
+		return nil, &usageError{err: err}
 	}
-	return nil
+	settings.Labels = p.labels
+	return client.New(settings)
 }
 
-// split tells the lock's name from the command, which begins after "--".
-func split(cmd *cobra.Command, args []string) (name string, command []string, err error) {
+// split tells the names from the command, which begins after "--".
+func (o *lockOptions) split(cmd *cobra.Command, args []string) (names, command []string, err error) {
 	names, dash := args, cmd.ArgsLenAtDash()
 	if dash >= 0 {
 		names, command = args[:dash], args[dash:]
 	}
 	switch {
 	case len(names) == 0:
-		err = usagef(cmd, "the lock's NAME is missing")
-	case len(names) > 1 && dash < 0:
-		err = usagef(cmd, `%d arguments; a command goes after "--": lock %s -- %s`, len(args), names[0], strings.Join(names[1:], " "))
-	case len(names) > 1:
-		err = usagef(cmd, `%d names before "--"; want one lock`, len(names))
+		return nil, nil, usagef(cmd, "the lock's NAME is missing")
+	case len(names) > 1 && dash < 0 && !o.hold:
+		return nil, nil, usagef(cmd, `%d arguments; a command goes after "--": lock %s -- %s; to hold several locks without one, give --hold`,
+			len(args), names[0], strings.Join(names[1:], " "))
 	case dash >= 0 && len(command) == 0:
-		err = usagef(cmd, `no command after "--"; leave "--" out to hold the lock without a command`)
-	default:
-		if err = keys.CheckName(names[0]); err != nil {
-			err = misuse(cmd, err)
-		}
-		name = names[0]
+		return nil, nil, usagef(cmd, `no command after "--"; leave "--" out to hold the lock without a command`)
 	}
-	return name, command, err
+	return checkNames(cmd, names, command)
 }
 
-// labelsOf reads KEY=VALUE; of two with one key the last counts.
-func labelsOf(texts []string) (map[string]string, error) {
-	labels := make(map[string]string, len(texts))
-	for _, text := range texts {
-		key, value, found := strings.Cut(text, "=")
-		if !found || key == "" {
-			return nil, fmt.Errorf("--label %q: want KEY=VALUE", text)
+func checkNames(cmd *cobra.Command, names, command []string) (each, _ []string, err error) {
+	for _, name := range names {
+		if err := keys.CheckName(name); err != nil {
+			return nil, nil, misuse(cmd, err)
 		}
-		labels[key] = value
+		if !slices.Contains(each, name) {
+			each = append(each, name)
+		}
 	}
-	return labels, nil
+	if len(each) > client.MaxLocks {
+		return nil, nil, usagef(cmd, "%d locks together; want at most %d", len(each), client.MaxLocks)
+	}
+	return each, command, nil
 }
 
 // resolve finds a command's file.

@@ -5,19 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/fencelock/fencelock/client"
 	"github.com/fencelock/fencelock/cmd/internal/supervisor"
-	"github.com/fencelock/fencelock/fencing"
 )
 
 // holding is a lock that is held, and what for.
 type holding struct {
+	held
 	plan *lockPlan
-	lock *client.Lock
 	ttl  time.Duration // of its session, as granted
 }
 
@@ -30,8 +27,8 @@ func (h *holding) run(a *app, signals *signals) error {
 	}
 	result, err := supervisor.Run(supervisor.Config{
 		Command: *h.plan.command,
-		Env:     environment(a.Env, h.lock.Sequencer()),
-		Lock:    h.lock,
+		Env:     environment(a.Env, h.plan.names, h.sequencers),
+		Lock:    h.held,
 		Grace:   supervisor.Grace(h.plan.grace, h.ttl),
 		Signals: signals.c,
 		Stdin:   in,
@@ -52,10 +49,10 @@ func (h *holding) run(a *app, signals *signals) error {
 	return &exitError{code: result.Code}
 }
 
-// hold prints the sequencer and holds the lock until standard input ends, a signal
-// comes, or the lock is lost.
+// hold prints the sequencers, one a line, and holds the lock until standard input
+// ends, a signal comes, or the lock is lost.
 func (h *holding) hold(a *app, signals *signals) error {
-	_, printing := fmt.Fprintln(a.Stdout, h.lock.Sequencer())
+	_, printing := fmt.Fprintln(a.Stdout, h.announcement())
 	end := make(chan error, 1)
 	go func() { // nobody can wait for it: a read of standard input may last as long as the process
 		_, err := io.Copy(io.Discard, a.Stdin)
@@ -66,7 +63,7 @@ func (h *holding) hold(a *app, signals *signals) error {
 		select {
 		case reading = <-end:
 		case <-signals.c:
-		case <-h.lock.Done():
+		case <-h.Done():
 		}
 	}
 	note, lost := h.free()
@@ -77,12 +74,21 @@ func (h *holding) hold(a *app, signals *signals) error {
 	return errors.Join(printing, reading)
 }
 
+// announcement says that the lock is held: by its sequencers, or by its name if it
+// has none.
+func (h *holding) announcement() string {
+	if len(h.sequencers) == 0 {
+		return h.plan.names[0]
+	}
+	return oneALine(h.sequencers)
+}
+
 // free unlocks. Its error is why the lock was lost before that; an unlock whose
 // outcome is unknown is none, since the claim goes away with its session, but
 // something to note.
 func (h *holding) free() (note string, lost error) {
-	held, deadline := h.lock.Err(), h.lock.Deadline()
-	err := h.lock.Unlock(context.Background())
+	held, deadline := h.Err(), h.Deadline()
+	err := h.unlock(context.Background())
 	switch {
 	case err == nil:
 		return "", nil
@@ -95,28 +101,5 @@ func (h *holding) free() (note string, lost error) {
 }
 
 func (h *holding) lostError(lost error, consequence string) error {
-	return &exitError{code: codeLost, err: fmt.Errorf("lock %q: %w; %s", h.lock.Name(), lost, consequence)}
-}
-
-// note says something besides the error, on standard error.
-func (a *app) note(notes ...string) {
-	for _, note := range notes {
-		if note != "" {
-			fmt.Fprintf(a.Stderr, "fencelock: %s\n", note)
-		}
-	}
-}
-
-// environment is that of the command. What an outer "fencelock lock" put there is
-// replaced.
-func environment(env []string, seq fencing.Sequencer) []string {
-	return append(slices.DeleteFunc(slices.Clone(env), isOutput),
-		"FENCELOCK_LOCK="+seq.Lock,
-		"FENCELOCK_TOKEN="+seq.Token.String(),
-		"FENCELOCK_SEQUENCER="+seq.String())
-}
-
-func isOutput(entry string) bool {
-	name, _, _ := strings.Cut(entry, "=")
-	return name == "FENCELOCK_LOCK" || name == "FENCELOCK_TOKEN" || name == "FENCELOCK_SEQUENCER"
+	return &exitError{code: codeLost, err: fmt.Errorf("%s: %w; %s", h.plan.what(), lost, consequence)}
 }

@@ -30,12 +30,12 @@ func notify() *signals {
 func (s *signals) stop() { signal.Stop(s.c) }
 
 // cancel ends ctx with an *interruption when a signal comes, until ctx ends.
-func (s *signals) cancel(ctx context.Context, cancel context.CancelCauseFunc, lock string) *sync.WaitGroup {
+func (s *signals) cancel(ctx context.Context, cancel context.CancelCauseFunc, what string) *sync.WaitGroup {
 	var listening sync.WaitGroup
 	listening.Go(func() {
 		select {
 		case by := <-s.c:
-			cancel(&interruption{lock: lock, by: by.(syscall.Signal)})
+			cancel(&interruption{what: what, by: by.(syscall.Signal)})
 		case <-ctx.Done():
 		}
 	})
@@ -44,12 +44,12 @@ func (s *signals) cancel(ctx context.Context, cancel context.CancelCauseFunc, lo
 
 // interruption is a signal that ended the wait for a lock.
 type interruption struct {
-	lock string
+	what string // was waited for
 	by   syscall.Signal
 }
 
 func (i *interruption) Error() string {
-	return fmt.Sprintf("lock %q: the wait was ended by a signal (%v)", i.lock, i.by)
+	return fmt.Sprintf("%s: the wait was ended by a signal (%v)", i.what, i.by)
 }
 
 // code is the exit code of a process that the signal ended, as a shell reports it.

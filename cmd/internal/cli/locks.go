@@ -3,26 +3,17 @@ package cli
 import (
 	"context"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fencelock/fencelock/client"
 	"github.com/fencelock/fencelock/config"
-	"github.com/fencelock/fencelock/fencing"
 )
-
-// claim is one entry in a lock's queue.
-type claim struct {
-	Token  fencing.Token     `json:"token"`
-	Owner  string            `json:"owner"` // empty: a foreign client, which does not say
-	Key    string            `json:"key"`   // in etcd
-	Mode   string            `json:"mode"`
-	Since  time.Time         `json:"since,omitzero"` // by its owner's clock
-	Labels map[string]string `json:"labels,omitempty"`
-	Lease  string            `json:"lease"` // in hex, as etcdctl shows it; "0": it never ends
-}
 
 // lockState is one lock that somebody claims.
 type lockState struct {
@@ -36,27 +27,38 @@ type lockState struct {
 
 type lockStates []lockState
 
+// lockTree is the same list, for people who think of names as of paths.
+type lockTree lockStates
+
 func newLocksCommand(a *app) *cobra.Command {
-	return &cobra.Command{
+	tree := false
+	cmd := &cobra.Command{
 		Use:   "locks [PREFIX]",
 		Short: "List the locks that are held",
 		Long: `List the locks that are held and whose names begin with PREFIX, all without one:
-name, token, holder, when it asked for the lock, and how many wait. -o json has all waiters.`,
+name, token, holder, when it asked for the lock, the time that its session has
+left, how many wait, and labels. --tree shows the names as a tree. -o json has all
+waiters. "fencelock inspect NAME" tells more about one lock.`,
 		Args: arguments(0, 1, "at most PREFIX"),
 		RunE: interruptible(func(cmd *cobra.Command, args []string) error {
-			prefix := ""
-			if len(args) == 1 {
-				prefix = args[0]
-			}
+			prefix := strings.Join(args, "")
 			return a.withClient(cmd, func(c *client.Client, cfg config.Config) error {
+				if tree && cfg.Output != "table" {
+					return usagef(cmd, "--tree is for people; leave -o %s out", cfg.Output)
+				}
 				list, err := readLocks(cmd.Context(), c, prefix)
-				if err != nil {
+				switch {
+				case err != nil:
 					return err
+				case tree:
+					return a.print(cfg.Output, lockTree(list))
 				}
 				return a.print(cfg.Output, list)
 			})
 		}),
 	}
+	cmd.Flags().BoolVar(&tree, "tree", false, "show the names as a tree")
+	return cmd
 }
 
 func readLocks(ctx context.Context, c *client.Client, prefix string) (lockStates, error) {
@@ -66,41 +68,87 @@ func readLocks(ctx context.Context, c *client.Client, prefix string) (lockStates
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, lockState{info.Name, claimsOf(info.Holders), claimsOf(info.Waiters), info.Revision, now})
+		list = append(list, stateOf(info, now))
 	}
+	var holders []*claim
+	for _, l := range list {
+		holders = append(holders, pointers(l.Holders)...)
+	}
+	askSessions(ctx, c, holders)
 	return list, nil
 }
 
-func claimsOf(claims []client.Claim) []claim {
-	list := []claim{}
-	for _, c := range claims {
-		list = append(list, claim{c.Token, c.Owner, c.Key, c.Mode, c.Since, c.Labels, strconv.FormatInt(c.Lease, 16)})
-	}
-	return list
+func stateOf(info client.LockInfo, now time.Time) lockState {
+	return lockState{info.Name, claimsOf(info.Holders), claimsOf(info.Waiters), info.Revision, now}
+}
+
+func lockHeader(w io.Writer) {
+	row(w, "NAME", "TOKEN", "HOLDER", "CLAIMED", "TTL LEFT", "WAITERS", "LABELS")
 }
 
 func (list lockStates) table(w io.Writer) {
-	row(w, "NAME", "TOKEN", "HOLDER", "CLAIMED", "WAITERS")
+	lockHeader(w)
 	for _, l := range list {
-		for _, h := range l.Holders {
-			row(w, visible(l.Name), h.Token.String(), h.who(), h.age(l.now), strconv.Itoa(len(l.Waiters)))
+		l.rows(w, visible(l.Name))
+	}
+}
+
+// rows writes one row for each holder.
+func (l lockState) rows(w io.Writer, name string) {
+	for _, h := range l.Holders {
+		row(w, name, h.Token.String(), h.who(), h.age(l.now), h.left(), strconv.Itoa(len(l.Waiters)), labelText(h.Labels))
+	}
+}
+
+func labelText(labels map[string]string) string {
+	var parts []string
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		parts = append(parts, visible(key+"="+labels[key]))
+	}
+	return strings.Join(parts, " ")
+}
+
+// branch is a part of the tree: a segment of names, and what lies below it.
+type branch struct {
+	lock  *lockState
+	below map[string]*branch
+}
+
+func (list lockTree) table(w io.Writer) {
+	root := branch{}
+	for i, l := range list {
+		at := &root
+		for segment := range strings.SplitSeq(l.Name, "/") {
+			at = at.grow(segment)
 		}
+		at.lock = &list[i]
 	}
+	lockHeader(w)
+	root.rows(w, "")
 }
 
-// who names the claim's owner.
-func (c claim) who() string {
-	if c.Owner == "" {
-		return "unnamed, key " + visible(c.Key)
+func (b *branch) grow(segment string) *branch {
+	if b.below == nil {
+		b.below = map[string]*branch{}
 	}
-	return visible(c.Owner)
+	if b.below[segment] == nil {
+		b.below[segment] = &branch{}
+	}
+	return b.below[segment]
 }
 
-// age is how long ago the claim was put: it may have waited since. The owner's
-// clock may be ahead.
-func (c claim) age(now time.Time) string {
-	if c.Since.IsZero() {
-		return "?"
+func (b *branch) rows(w io.Writer, indent string) {
+	for _, segment := range slices.Sorted(maps.Keys(b.below)) {
+		below := b.below[segment]
+		name := indent + visible(segment)
+		if len(below.below) > 0 {
+			name += "/"
+		}
+		if below.lock != nil {
+			below.lock.rows(w, name)
+		} else {
+			row(w, name, "", "", "", "", "", "")
+		}
+		below.rows(w, indent+"  ")
 	}
-	return max(now.Sub(c.Since), 0).Round(time.Second).String() + " ago"
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"sigs.k8s.io/yaml"
 )
@@ -17,7 +16,7 @@ type printable interface {
 }
 
 // print writes a result in the format of the setting "output": JSON and YAML by
-// its json tags.
+// its json tags. A table fits the terminal, if there is one.
 func (a *app) print(format string, v printable) error {
 	var err error
 	switch format {
@@ -31,9 +30,9 @@ func (a *app) print(format string, v printable) error {
 			_, err = a.Stdout.Write(text)
 		}
 	default:
-		w := tabwriter.NewWriter(a.Stdout, 0, 0, 3, ' ', 0)
-		v.table(w)
-		err = w.Flush()
+		var rows strings.Builder
+		v.table(&rows)
+		_, err = io.WriteString(a.Stdout, a.screen(a.Stdout).layOut(rows.String()))
 	}
 	if err != nil {
 		return fmt.Errorf("write the result: %w", err)
@@ -41,7 +40,8 @@ func (a *app) print(format string, v printable) error {
 	return nil
 }
 
-// row writes one line of a table.
+// row writes one line of a table. A line with a single cell is text: it belongs to
+// no column.
 func row(w io.Writer, cells ...string) {
 	fmt.Fprintln(w, strings.Join(cells, "\t"))
 }

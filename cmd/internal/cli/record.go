@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"bytes"
 	"encoding/base64"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 	"unicode"
@@ -34,7 +32,8 @@ type record struct {
 	Encoding string `json:"encoding"` // of the value
 	Revision int64  `json:"revision,string"`
 
-	raw []byte
+	raw    kv.Record
+	base64 bool // the table shows the value so
 }
 
 type records []record
@@ -63,9 +62,12 @@ func keyOf(key string) recordKey {
 	return recordKey{text, encoding}
 }
 
-func recordOf(r kv.Record) record {
+func (g *guarded) recordOf(r kv.Record) record {
 	text, encoding := encode(r.Value)
-	return record{recordKey: keyOf(r.Key), Value: text, Encoding: encoding, Revision: r.Revision, raw: r.Value}
+	if g.base64 {
+		text, encoding = base64.StdEncoding.EncodeToString(r.Value), encodingBase64
+	}
+	return record{recordKey: keyOf(r.Key), Value: text, Encoding: encoding, Revision: r.Revision, raw: r, base64: g.base64}
 }
 
 func encode(b []byte) (text, encoding string) {
@@ -80,37 +82,51 @@ func (r record) table(w io.Writer) { records{r}.table(w) }
 func (list records) table(w io.Writer) {
 	row(w, "KEY", "REVISION", "VALUE")
 	for _, r := range list {
-		row(w, visible(r.Key), strconv.FormatInt(r.Revision, 10), visible(string(r.raw)))
+		value := visible(string(r.raw.Value))
+		if r.base64 {
+			value = r.Value
+		}
+		row(w, visible(r.raw.Key), strconv.FormatInt(r.Revision, 10), value)
 	}
 }
 
-// visible quotes what would disturb a table or a terminal: others chose it.
+// visible quotes what would disturb a table or a terminal: others chose it. What
+// begins like something quoted is quoted too, so that no two texts look the same.
 func visible(s string) string {
-	if s == "" || !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
+	if s == "" || s[0] == '"' || !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return strconv.Quote(s)
 	}
 	return s
 }
 
-// printRaw writes a value as it is. On a terminal the prompt should not follow in
-// the same line.
-func (a *app) printRaw(value []byte) error {
-	if isTerminal(a.Stdout) && utf8.Valid(value) && !bytes.HasSuffix(value, []byte("\n")) {
-		value = append(bytes.Clone(value), '\n')
+// onTerminal is a value as a terminal may get it: text as it is, but ended by a
+// line break, since the prompt should not follow in the same line; and quoted if
+// it is no text, since it could be orders to the terminal.
+func onTerminal(value []byte) string {
+	harmless := func(r rune) bool { return unicode.IsPrint(r) || r == '\n' || r == '\t' }
+	text := string(value)
+	switch {
+	case text == "":
+		return ""
+	case !utf8.Valid(value) || strings.ContainsFunc(text, func(r rune) bool { return !harmless(r) }):
+		return strconv.Quote(text) + "\n"
 	}
-	if _, err := a.Stdout.Write(value); err != nil {
+	return strings.TrimSuffix(text, "\n") + "\n"
+}
+
+func (a *app) write(text string) error {
+	if _, err := io.WriteString(a.Stdout, text); err != nil {
 		return fmt.Errorf("write the value: %w", err)
 	}
 	return nil
 }
 
-// isTerminal takes every character device for a terminal; to the others, such as
-// /dev/null, a line break does no harm.
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
+// decodeBase64 reads standard base64, with padding or without.
+func decodeBase64(text []byte) ([]byte, error) {
+	joined := strings.TrimRight(strings.Join(strings.Fields(string(text)), ""), "=")
+	value, err := base64.RawStdEncoding.DecodeString(joined)
+	if err != nil {
+		return nil, fmt.Errorf("the value is no base64: %w", err)
 	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	return value, nil
 }

@@ -23,23 +23,34 @@ type Process struct {
 // Main carries out one command line and returns its exit code. The end of ctx
 // interrupts it.
 func Main(ctx context.Context, p Process) int {
-	root := newRootCommand(&app{Process: p})
+	a := &app{Process: p}
+	root := newRootCommand(a)
 	root.SetArgs(append([]string{}, p.Args...)) // nil would mean os.Args to cobra
 	root.SetIn(p.Stdin)
 	root.SetOut(p.Stdout)
 	root.SetErr(p.Stderr)
 	cmd, err := root.ExecuteContextC(ctx)
-	printError(p.Stderr, err)
+	a.printError(err)
+	a.note(a.whyNoAnswer(ctx, err)...)
 	return codeOf(cmd, err)
 }
 
-func printError(w io.Writer, err error) {
+func (a *app) printError(err error) {
 	var own *exitError
 	if err == nil || (errors.As(err, &own) && own.err == nil) {
 		return
 	}
 	for line := range strings.Lines(err.Error()) {
-		fmt.Fprintf(w, "fencelock: %s\n", strings.TrimSuffix(line, "\n"))
+		a.note(strings.TrimSuffix(line, "\n"))
+	}
+}
+
+// note says something on standard error, each on a line of its own.
+func (a *app) note(notes ...string) {
+	for _, note := range notes {
+		if note != "" {
+			fmt.Fprintf(a.Stderr, "%s %s\n", a.screen(a.Stderr).paint(red, "fencelock:"), note)
+		}
 	}
 }
 
@@ -70,6 +81,9 @@ grant, and a store that refuses the work of an older one.
 		newGateCommand(),
 		newKeeperCommand(a),
 		newLocksCommand(a),
+		newInspectCommand(a),
+		newWatchCommand(a),
+		newBreakCommand(a),
 		newKVCommand(a),
 		newCheckCommand(a),
 		newStatusCommand(a),

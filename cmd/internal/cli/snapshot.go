@@ -36,7 +36,7 @@ type snapshotState struct {
 	Version  string    `json:"version,omitempty"` // of etcd's storage
 }
 
-func stateOf(info snapshot.Info) snapshotState {
+func snapshotStateOf(info snapshot.Info) snapshotState {
 	return snapshotState(info)
 }
 

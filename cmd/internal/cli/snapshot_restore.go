@@ -68,7 +68,7 @@ type restored struct {
 
 func restoredState(r snapshot.Restored, cfg config.Config) restored {
 	return restored{
-		Snapshot: stateOf(r.Snapshot), DataDir: cfg.Server.DataDir, SHA256: r.Origin.Snapshot,
+		Snapshot: snapshotStateOf(r.Snapshot), DataDir: cfg.Server.DataDir, SHA256: r.Origin.Snapshot,
 		Floor: r.Origin.Floor, Fences: r.Snapshot.Fences, Dropped: r.Dropped, Namespaces: r.Namespaces,
 		Others: restoreCommand(r, cfg), Start: startCommand(cfg.Server),
 	}

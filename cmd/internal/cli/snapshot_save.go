@@ -38,7 +38,7 @@ The file holds all data and the users' passwords as hashes; its mode is 0600.`,
 				if err != nil {
 					return fmt.Errorf("%s: %w", commandName(cmd), err)
 				}
-				return a.print(cfg.Output, stateOf(info))
+				return a.print(cfg.Output, snapshotStateOf(info))
 			})
 		}),
 	}

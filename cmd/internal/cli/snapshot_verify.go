@@ -24,7 +24,7 @@ what is in it. Asks no member.`,
 			if err != nil {
 				return fmt.Errorf("%s: %w", commandName(cmd), err)
 			}
-			return a.print(cfg.Output, stateOf(info))
+			return a.print(cfg.Output, snapshotStateOf(info))
 		}),
 	}
 }

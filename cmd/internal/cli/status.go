@@ -40,7 +40,12 @@ func askAll(ctx context.Context, c *client.Client, cfg config.Client) (clusterSt
 	state := clusterState{Endpoints: make([]endpointState, len(cfg.Endpoints))}
 	var work sync.WaitGroup
 	for i, endpoint := range cfg.Endpoints {
-		work.Go(func() { state.Endpoints[i] = ask(each, c.Etcd(), endpoint) })
+		work.Go(func() {
+			var err error
+			if state.Endpoints[i], err = ask(each, c.Etcd(), endpoint); err != nil {
+				state.Endpoints[i].Errors = []string{unanswered(ctx, cfg, endpoint, err)}
+			}
+		})
 	}
 	var names map[uint64]string
 	work.Go(func() { names = memberNames(each, c.Etcd()) })
@@ -54,10 +59,10 @@ func askAll(ctx context.Context, c *client.Client, cfg config.Client) (clusterSt
 	return state, nil
 }
 
-func ask(ctx context.Context, etcd *clientv3.Client, endpoint string) endpointState {
+func ask(ctx context.Context, etcd *clientv3.Client, endpoint string) (endpointState, error) {
 	resp, err := etcd.Status(ctx, endpoint)
 	if err != nil {
-		return endpointState{Endpoint: endpoint, Errors: []string{unanswered(err)}}
+		return endpointState{Endpoint: endpoint}, err
 	}
 	return endpointState{
 		Endpoint:  endpoint,
@@ -72,16 +77,25 @@ func ask(ctx context.Context, etcd *clientv3.Client, endpoint string) endpointSt
 		DBInUse:   resp.DbSizeInUse,
 		Term:      resp.RaftTerm,
 		Errors:    append([]string{}, resp.Errors...),
-	}
+	}, nil
 }
 
 // unanswered words the usual error of a request to one endpoint: etcd's client
 // tries until its time is up, and does not say why it failed.
-func unanswered(err error) string {
-	if errors.Is(err, context.DeadlineExceeded) {
-		return "no answer in time"
+func unanswered(ctx context.Context, cfg config.Client, endpoint string, err error) string {
+	if !errors.Is(err, context.DeadlineExceeded) {
+		return err.Error()
 	}
-	return err.Error()
+	settings, err := cfg.Config()
+	if err != nil {
+		return err.Error()
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	if why := probe(ctx, endpoint, settings.TLS); why != nil {
+		return advice(why)
+	}
+	return "no answer in time"
 }
 
 // memberNames asks any one member, which may lag behind: names do not change.

@@ -68,9 +68,15 @@ func TestWrongUsage(t *testing.T) {
 		"lock":                               "NAME is missing",
 		"lock -- true":                       "NAME is missing",
 		"lock x true":                        `lock x -- true`,
-		"lock x y -- true":                   "want one lock",
+		"lock x y":                           "--hold",
+		"lock --hold x y -- true":            "without a command",
 		"lock x --":                          `no command after "--"`,
-		"lock --shared x -- true":            "unknown flag: --shared",
+		"lock --shared x y -- true":          "take one",
+		"lock --limit 2 x y -- true":         "take one",
+		"lock --shared --limit 2 x -- true":  "exclude",
+		"lock --limit 0 x -- true":           "1 to 10000",
+		"lock --limit 10001 x -- true":       "1 to 10000",
+		"lock --limit abc x -- true":         "1 to 10000",
 		"lock a//b -- true":                  "a segment",
 		"lock --ttl 0 x -- true":             "--ttl",
 		"lock --ttl -1s x -- true":           "--ttl",
@@ -81,7 +87,15 @@ func TestWrongUsage(t *testing.T) {
 		"lock --wait -1s x -- true":          "--wait",
 		"lock -w abc x -- true":              "--wait",
 		"lock -n -w 1s x -- true":            "exclude",
+		"lock -w 1s --timeout 1s x -- true":  "one setting",
+		"lock --timeout abc x -- true":       "such as 30s",
+		"lock --ttl 9999999h x -- true":      "at most 250000h0m0s",
+		"lock --grace abc x -- true":         "such as 30s",
 		"lock -E 256 x -- true":              "0 to 255",
+		"lock -E -1 x -- true":               "0 to 255",
+		"lock -E abc x -- true":              "0 to 255",
+		"lock --label a=1 --label a=1 x":     "was given before",
+		"lock --label =1 x -- true":          "KEY=VALUE",
 		"lock --label color x -- true":       "KEY=VALUE",
 		"lock --endpoints 127.0.0.1:1 x y z": `after "--"`,
 	} {
@@ -130,7 +144,7 @@ func TestWaitsForTheLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.expect("ran")
-	p.ends(0)
+	p.ends(0, "") // if the wait took a second, it says so
 }
 
 func TestLabels(t *testing.T) {

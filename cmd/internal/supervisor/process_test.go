@@ -51,6 +51,14 @@ func start(t *testing.T, endpoint string, args ...string) *process {
 	return startCommand(t, endpoint, exec.Command(args[0], args[1:]...))
 }
 
+// startWith is start with another standard error.
+func startWith(t *testing.T, endpoint string, stderr *os.File, args ...string) *process {
+	t.Helper()
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Stderr = stderr
+	return startCommand(t, endpoint, cmd)
+}
+
 func startCommand(t *testing.T, endpoint string, cmd *exec.Cmd) *process {
 	t.Helper()
 	cmd.Env = append(cmd.Environ(), "FENCELOCK_CLIENT_ENDPOINTS="+endpoint)
@@ -63,7 +71,10 @@ func startCommand(t *testing.T, endpoint string, cmd *exec.Cmd) *process {
 		t.Fatal(err)
 	}
 	p := &process{t: t, cmd: cmd, stdin: in, stdout: &lines{out, bufio.NewReader(out)}, stderr: new(bytes.Buffer), ended: make(chan struct{})}
-	cmd.Stdout, cmd.Stderr = theirs, p.stderr
+	cmd.Stdout = theirs
+	if cmd.Stderr == nil {
+		cmd.Stderr = p.stderr
+	}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
