@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"go.etcd.io/raft/v3"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -115,6 +116,9 @@ func (g *gate) unary(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next
 	ctx, cancel := within(ctx, g.calls)
 	defer cancel()
 	resp, err := next(ctx, req)
+	if status.Convert(err).Message() == raft.ErrProposalDropped.Error() {
+		err = errNotAdmitted // leadership is on its way elsewhere: Raft has not taken the request
+	}
 	return resp, reason(err, g.calls)
 }
 

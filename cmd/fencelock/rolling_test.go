@@ -15,16 +15,16 @@ import (
 	"github.com/fencelock/fencelock/client"
 )
 
-// trio is a cluster of three real processes.
-type trio struct {
+// rolling is a cluster of three real processes.
+type rolling struct {
 	clients, metrics []string
 	args             [][]string
 	running          []*process
 }
 
-func startTrio(t *testing.T) *trio {
+func startRolling(t *testing.T) *rolling {
 	t.Helper()
-	var c trio
+	var c rolling
 	peers := []string{freeAddress(t), freeAddress(t), freeAddress(t)}
 	for i := range peers {
 		c.clients, c.metrics = append(c.clients, freeAddress(t)), append(c.metrics, freeAddress(t))
@@ -40,7 +40,7 @@ func startTrio(t *testing.T) *trio {
 
 // restart is what an operator does with one member: SIGTERM, the same command
 // again, and on to the next when it is ready.
-func (c *trio) restart(t *testing.T, i int) {
+func (c *rolling) restart(t *testing.T, i int) {
 	t.Helper()
 	if code, rest := c.running[i].end(t, syscall.SIGTERM); code != 0 {
 		t.Errorf("member %d: exit code %d, want 0; standard error %q", i, code, rest)
@@ -58,7 +58,7 @@ func (c *trio) restart(t *testing.T, i int) {
 }
 
 // leader is the number of the member that leads.
-func (c *trio) leader(t *testing.T, etcd *client.Client) int {
+func (c *rolling) leader(t *testing.T, etcd *client.Client) int {
 	t.Helper()
 	for i, endpoint := range c.clients {
 		s, err := etcd.Etcd().Status(t.Context(), endpoint)
@@ -127,7 +127,7 @@ func load(ctx context.Context, t *testing.T, c *client.Client, name string, o *o
 // Three members restarted in turn, twice, under load: locks that are held stay
 // held, and nobody is served for no longer than an election takes.
 func TestRollingRestart(t *testing.T) {
-	c := startTrio(t)
+	c := startRolling(t)
 	holder, err := client.New(client.Config{Endpoints: c.clients, TTL: 5 * time.Second})
 	if err != nil {
 		t.Fatal(err)
