@@ -106,7 +106,7 @@ func (c *Client) change(ctx context.Context, name string, last Claim) (Claim, er
 	if last.Key == "" {
 		watch = target{key: c.space.Queue(name), prefix: true, puts: true}
 	}
-	ends, err := c.watchEnds(ctx, watch)
+	end, _, err := c.watchEnd(ctx, watch)
 	if err != nil {
 		return Claim{}, err
 	}
@@ -121,7 +121,7 @@ func (c *Client) change(ctx context.Context, name string, last Claim) (Claim, er
 		if leader == nil && last.Key != "" { // nobody leads: any candidate may be next
 			return c.change(ctx, name, Claim{ClaimValue: last.ClaimValue, Token: last.Token})
 		}
-		if _, err := await(ctx, ends...); err != nil {
+		if _, err := await(ctx, reread(), end, nil); err != nil {
 			return Claim{}, err
 		}
 	}

@@ -50,7 +50,7 @@ func (h *holding) guardClaim(p place) {
 func (h *holding) watchClaim(p place) (gone bool, err error) {
 	ctx, cancel := context.WithCancel(h.ctx)
 	defer cancel()
-	ends, err := h.session.client.watchEnds(ctx, target{key: p.key})
+	end, _, err := h.session.client.watchEnd(ctx, target{key: p.key})
 	if err != nil {
 		return false, err
 	}
@@ -58,7 +58,7 @@ func (h *holding) watchClaim(p place) (gone bool, err error) {
 		if gone, err := h.claimGone(ctx, p); gone || err != nil {
 			return gone, err
 		}
-		if _, err := await(ctx, ends...); err != nil {
+		if _, err := await(ctx, reread(), end, nil); err != nil {
 			return false, err
 		}
 	}

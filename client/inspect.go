@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"iter"
 	"strings"
+	"time"
 
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/fencelock/fencelock/client/queue"
+	"github.com/fencelock/fencelock/fencing"
 	"github.com/fencelock/fencelock/fencing/keys"
 	"github.com/fencelock/fencelock/fencing/kv/outcome"
 )
@@ -19,22 +22,70 @@ type LockInfo struct {
 	Holders  []Claim // one, or several if they share the lock; none: the lock is free
 	Waiters  []Claim // in the order in which they will hold
 	Revision int64   // of the store, when this was read
+
+	// Fence is the highest token that the fence of the key-value layer has admitted
+	// behind this lock; 0: none yet. Inspect reads it, Locks leaves it 0.
+	Fence fencing.Token
+	// FenceShared says that shared holders have raised the fence last, FenceClosed
+	// that a break or a restore has closed it: Fence itself is refused then, too.
+	FenceShared, FenceClosed bool
 }
 
 // inspectPage is how many claims one request reads.
 const inspectPage = 500
 
-// Inspect reads one lock: who holds it and who waits. A lock that nobody claims
-// is free, which is no error.
+// Inspect reads one lock: who holds it, who waits, and where its fence stands. A
+// lock that nobody claims is free, which is no error. A fence that cannot be read
+// is one, beside the rest of what was read.
 func (c *Client) Inspect(ctx context.Context, name string) (LockInfo, error) {
 	if err := keys.CheckName(name); err != nil {
 		return LockInfo{}, err
 	}
-	page, err := c.readClaims(ctx, c.space.Queue(name), clientv3.GetPrefixRangeEnd(c.space.Queue(name)), 0, 0)
+	queue, fence := clientv3.OpGet(c.space.Queue(name), clientv3.WithPrefix()), clientv3.OpGet(c.space.Fence(name))
+	var resp *clientv3.TxnResponse
+	err := c.ask(ctx, "read claims and fence", func(ctx context.Context) (err error) {
+		resp, err = c.etcd.Txn(ctx).Then(queue, fence).Commit()
+		return err
+	})
 	if err != nil {
 		return LockInfo{}, fmt.Errorf("inspect %q: %w", name, err)
 	}
-	return c.infoOf(name, page.claims, page.revision), nil
+	info := c.infoOf(name, c.claimsIn(kvs(resp, 0)), resp.Header.Revision)
+	if err := info.setFence(one(kvs(resp, 1))); err != nil {
+		return info, fmt.Errorf("inspect %q: %w", name, err)
+	}
+	return info, nil
+}
+
+func (info *LockInfo) setFence(found *mvccpb.KeyValue) error {
+	if found == nil {
+		return nil
+	}
+	fence, err := keys.ParseFence(string(found.Value))
+	if err != nil {
+		return err
+	}
+	info.Fence, info.FenceShared, info.FenceClosed = fence.Token(), fence.IsShared(), fence.IsClosed()
+	return nil
+}
+
+// TTLLeft asks how long a claim lasts if its session is not renewed any more; 0 if
+// its lease has ended. It costs one request, so ask for those who are shown; calls
+// may be made side by side. A claim that has no lease never ends by itself, which
+// is an error here.
+func (c *Client) TTLLeft(ctx context.Context, of Claim) (time.Duration, error) {
+	if of.Lease == 0 {
+		return 0, fmt.Errorf("time left of %s: the key has no lease, so it will never end by itself: delete it if nobody owns it", of.Key)
+	}
+	var left *clientv3.LeaseTimeToLiveResponse
+	err := c.ask(ctx, fmt.Sprintf("time left of lease %x", of.Lease), func(ctx context.Context) (err error) {
+		left, err = c.etcd.TimeToLive(ctx, clientv3.LeaseID(of.Lease))
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return time.Duration(max(left.TTL, 0)) * time.Second, nil
 }
 
 // Locks lists the locks that somebody claims and whose names begin with prefix, in
@@ -96,17 +147,9 @@ type claimPage struct {
 // (0: now).
 func (c *Client) readClaims(ctx context.Context, from, end string, limit, revision int64) (claimPage, error) {
 	var resp *clientv3.GetResponse
-	err := c.during(ctx, func(ctx context.Context) error {
-		ctx, cancel := outcome.Bound(ctx, c.config.DialTimeout)
-		defer cancel()
-		err := outcome.Retry(ctx, func(ctx context.Context) (err error) {
-			resp, err = c.etcd.Get(ctx, from, clientv3.WithRange(end), clientv3.WithLimit(limit), clientv3.WithRev(revision))
-			return err
-		})
-		if err != nil {
-			return outcome.OfRead(ctx, "read claims", err, c.etcd.Endpoints())
-		}
-		return nil
+	err := c.ask(ctx, "read claims", func(ctx context.Context) (err error) {
+		resp, err = c.etcd.Get(ctx, from, clientv3.WithRange(end), clientv3.WithLimit(limit), clientv3.WithRev(revision))
+		return err
 	})
 	if err != nil {
 		return claimPage{}, err
@@ -115,13 +158,33 @@ func (c *Client) readClaims(ctx context.Context, from, end string, limit, revisi
 	if revision != 0 {
 		page.revision = revision
 	}
-	for _, found := range resp.Kvs {
-		page.next = string(found.Key) + "\x00"
-		if lock, ok := c.space.LockOf(string(found.Key)); ok {
-			page.claims = append(page.claims, claimFrom(lock, found))
-		}
+	page.claims = c.claimsIn(resp.Kvs)
+	if n := len(resp.Kvs); n > 0 {
+		page.next = string(resp.Kvs[n-1].Key) + "\x00"
 	}
 	return page, nil
+}
+
+// ask makes a request that only reads, in bounded time.
+func (c *Client) ask(ctx context.Context, doing string, send func(context.Context) error) error {
+	return c.during(ctx, func(ctx context.Context) error {
+		ctx, cancel := outcome.Bound(ctx, c.config.DialTimeout)
+		defer cancel()
+		if err := outcome.Retry(ctx, send); err != nil {
+			return outcome.OfRead(ctx, doing, err, c.etcd.Endpoints())
+		}
+		return nil
+	})
+}
+
+// claimsIn are the claims among keys that were read.
+func (c *Client) claimsIn(found []*mvccpb.KeyValue) (claims []Claim) {
+	for _, kv := range found {
+		if lock, ok := c.space.LockOf(string(kv.Key)); ok {
+			claims = append(claims, claimFrom(lock, kv))
+		}
+	}
+	return claims
 }
 
 func (c *Client) infoOf(lock string, claims []Claim, revision int64) LockInfo {

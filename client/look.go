@@ -18,10 +18,10 @@ const sharedPage = 100
 // to await? ahead is whom it awaited so far, if anybody: while that one is still
 // there, two keys are read and no more.
 //
-// since is the revision at which that one has ended, as an event said, or 0. A
-// read at that revision or a later one shows all that matters, so the first
-// attempt asks any member for what it has, without a round through a quorum; what
-// is older than that is thrown away.
+// since is the revision from which on a watch tells of every end, or at which an
+// event said that one has come; or 0. A read at that revision or a later one shows
+// all that matters, so the first attempt asks any member for what it has, without a
+// round through a quorum; what is older than that is thrown away.
 func (s *Session) look(ctx context.Context, p place, ahead *Claim, since int64) (now standing, err error) {
 	if since > 0 {
 		attempt, cancel := outcome.ThirdOf(ctx)

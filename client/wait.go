@@ -19,6 +19,10 @@ const (
 	enterPause = 20 * time.Millisecond
 	watchPause = 100 * time.Millisecond
 
+	// ownWatchAfter is how long a waiter knows of its own claim from its looks at
+	// the queue alone. A claim that is broken is missed that much later at most.
+	ownWatchAfter = 250 * time.Millisecond
+
 	// rereadMin and rereadSpread say how often a waiter reads the queue although
 	// no event came: a lost event must not mean a lost waiter. At random, so that
 	// many waiters do not read together.
@@ -41,7 +45,7 @@ func (a *acquisition) waitForAll(places []place, now []standing) error {
 }
 
 // wait returns when the claim holds: nobody stands before it, and it was there
-// when that was seen. It watches two keys, the claim ahead and its own, so that
+// when that was seen. It watches the claim ahead, and in time its own, so that
 // each hand-over wakes one waiter, however many there are. (A semaphore's waiters
 // watch the whole queue: any of its holders may be the next to go.)
 func (a *acquisition) wait(p place, now standing) (standing, error) {
@@ -107,36 +111,48 @@ func (a *acquisition) awaitEnd(p place, ahead Claim) (standing, error) {
 
 // vigil watches once, until the claim ahead has ended. Its errors mean that it has
 // to be kept again, unless the acquisition has ended.
+//
+// Where locks change hands quickly the claim ahead is all that it watches: the
+// waiter's own is there in every look. One that waits longer watches its own, too,
+// to learn when somebody breaks it.
 func (a *acquisition) vigil(p place, ahead Claim) (standing, error) {
 	ctx, cancel := context.WithCancel(a.ctx)
 	defer cancel()
-	ends, err := a.session.client.watchEnds(ctx, p.watched(ahead)...)
+	end, since, err := a.session.client.watchEnd(ctx, p.watched(ahead))
 	if err != nil {
 		return a.lookAfter(p, ahead, err)
 	}
-	var since int64
-	for { // look first: the end may have come before the watches
+	var own clientv3.WatchChan
+	patience := ownWatchAfter
+	for { // look first: the end may have come before the watch
 		now, err := a.look(ctx, p, &ahead, since)
 		if err != nil || now.ahead == nil || now.ahead.Token != ahead.Token && p.kind != permit {
 			return now, err
 		}
-		if since, err = await(ctx, ends...); err != nil {
+		if since, err = await(ctx, patience, end, own); err != nil {
 			return a.lookAfter(p, ahead, err)
 		}
-		if since == 0 { // now and then: a set that cannot be had must not keep others waiting
-			if err := a.mustAllStand(); err != nil {
-				return now, err
+		if since != 0 {
+			continue
+		}
+		if err := a.mustAllStand(); err != nil { // a set that cannot be had must not keep others waiting
+			return now, err
+		}
+		patience = reread()
+		if own == nil && p.kind != permit {
+			if own, since, err = a.session.client.watchEnd(ctx, target{key: p.key}); err != nil {
+				return a.lookAfter(p, ahead, err)
 			}
 		}
 	}
 }
 
-// watched are the keys whose end a waiter must learn of.
-func (p place) watched(ahead Claim) []target {
+// watched is what a waiter must learn the end of.
+func (p place) watched(ahead Claim) target {
 	if p.kind == permit {
-		return []target{{key: p.queue, prefix: true}}
+		return target{key: p.queue, prefix: true}
 	}
-	return []target{{key: ahead.Key}, {key: p.key}}
+	return target{key: ahead.Key}
 }
 
 // lookAfter reads the queue although no watch could be had: with the members
@@ -188,18 +204,14 @@ func (a *acquisition) mustAllStand() error {
 	return nil
 }
 
-// await returns when one of one or two watched keys has ended, and at which revision, or
-// with revision 0 when it is time to look again; an error means that the watch is
-// over.
-func await(ctx context.Context, ends ...clientv3.WatchChan) (revision int64, err error) {
-	timer := time.NewTimer(rereadMin + rand.N(rereadSpread))
+// await returns when a watched key has ended, and at which revision, or with
+// revision 0 when patience is at an end; an error means that a watch is over. The
+// second watch may be nil.
+func await(ctx context.Context, patience time.Duration, first, second clientv3.WatchChan) (revision int64, err error) {
+	timer := time.NewTimer(patience)
 	defer timer.Stop()
-	var second clientv3.WatchChan
-	if len(ends) > 1 {
-		second = ends[1]
-	}
 	select {
-	case event, ok := <-ends[0]:
+	case event, ok := <-first:
 		return endOf(event, ok)
 	case event, ok := <-second:
 		return endOf(event, ok)
@@ -220,6 +232,9 @@ func endOf(event clientv3.WatchResponse, open bool) (revision int64, err error) 
 	}
 	return revision, event.Err()
 }
+
+// reread is the patience of a watch that has been confirmed.
+func reread() time.Duration { return rereadMin + rand.N(rereadSpread) }
 
 // fail ends the wait for a reason of its own.
 func (a *acquisition) fail(cause error) {

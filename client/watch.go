@@ -36,31 +36,28 @@ type target struct {
 	puts   bool // its beginning matters too, not its end alone
 }
 
-// watchEnds watches for the end of each target, from now on. It returns when a
-// member has confirmed the watches: what happened before must be read.
+// watchEnd watches for the end of a target, from now on. It returns when a member
+// has confirmed the watch, and the revision that its data had then: what happened
+// up to that one must be read.
 //
 // A watch starts at "now" and not at a known revision, because etcd serves a
 // watch of the past only every 100 ms. It asks for a leader, so that a member
 // that is cut off ends it; etcd's client does not resume such a watch, and its
-// channel closes. The watches end with ctx.
-func (c *Client) watchEnds(ctx context.Context, targets ...target) ([]clientv3.WatchChan, error) {
+// channel closes. The watch ends with ctx.
+func (c *Client) watchEnd(ctx context.Context, t target) (end clientv3.WatchChan, from int64, err error) {
 	stream := c.watchStream.Load()
 	watching, giveUp := context.WithCancelCause(ctx)
 	timer := time.AfterFunc(watchTime, func() { giveUp(errWatchLate) })
 	defer timer.Stop()
-	watches := make([]clientv3.WatchChan, len(targets))
-	for i, t := range targets {
-		// Watch itself waits for the member, as long as its context allows.
-		watches[i] = c.etcd.Watch(onStream(watching, stream), t.key, t.options()...)
-		if err := confirmed(watching, watches[i]); err != nil {
-			giveUp(err)
-			if ctx.Err() == nil { // a wait that was cancelled says nothing against the member
-				c.watchStream.CompareAndSwap(stream, (stream+1)%watchStreams)
-			}
-			return nil, err
+	end = c.etcd.Watch(onStream(watching, stream), t.key, t.options()...) // waits for the member, as long as its context allows
+	if from, err = confirmed(watching, end); err != nil {
+		giveUp(err)
+		if ctx.Err() == nil { // a wait that was cancelled says nothing against the member
+			c.watchStream.CompareAndSwap(stream, (stream+1)%watchStreams)
 		}
+		return nil, 0, err
 	}
-	return watches, nil
+	return end, from, nil
 }
 
 func (t target) options() []clientv3.OpOption {
@@ -74,16 +71,17 @@ func (t target) options() []clientv3.OpOption {
 	return opts
 }
 
-// confirmed waits until a member has taken up a watch.
-func confirmed(ctx context.Context, watch clientv3.WatchChan) error {
+// confirmed waits until a member has taken up a watch, and returns the revision of
+// its data then.
+func confirmed(ctx context.Context, watch clientv3.WatchChan) (revision int64, err error) {
 	select {
 	case first, ok := <-watch:
 		if ok && first.Created && !first.Canceled {
-			return nil
+			return first.Header.Revision, nil
 		}
-		return fmt.Errorf("watch refused: %w", cmp.Or(whyCancelled(first), context.Cause(ctx), errWatchClosed))
+		return 0, fmt.Errorf("watch refused: %w", cmp.Or(whyCancelled(first), context.Cause(ctx), errWatchClosed))
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return 0, context.Cause(ctx)
 	}
 }
 

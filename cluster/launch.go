@@ -18,7 +18,7 @@ func (m *Member) launch() error {
 		return err
 	}
 	cfg.ZapLoggerBuilder = embed.NewZapLoggerBuilder(m.fatal.guard(m.log.Named("etcd")))
-	cfg.GRPCAdditionalServerOptions = m.gate.options()
+	cfg.GRPCAdditionalServerOptions = append(cfg.GRPCAdditionalServerOptions, m.gate.options()...)
 	started := make(chan error, 1)
 	go func() {
 		err := errEnded

@@ -101,6 +101,9 @@ func copyStaged(dir, to string) error {
 		return err
 	}
 	got, err := copyFile(filepath.Join(dir, originDB), to)
+	if errors.Is(err, fs.ErrNotExist) && ok && o.Snapshot != "" {
+		return fmt.Errorf(`%w: a restore into this folder was interrupted; empty the folder and run "fencelock snapshot restore" again`, err)
+	}
 	if err != nil {
 		return err
 	}

@@ -52,16 +52,24 @@ func stage(dir string, write func(*store) error) error {
 	if err := os.RemoveAll(path + part); err != nil { // of a run that was killed
 		return err
 	}
-	s, err := createStore(path + part)
+	if err := writeStore(path+part, write); err != nil {
+		return err
+	}
+	return complete(path)
+}
+
+// writeStore makes the database at path of what write puts, or nothing.
+func writeStore(path string, write func(*store) error) error {
+	s, err := createStore(path)
 	if err != nil {
-		return errors.Join(err, os.RemoveAll(path+part))
+		return errors.Join(err, os.RemoveAll(path))
 	}
 	if err := write(s); err != nil {
 		s.abandon()
-		return errors.Join(err, os.RemoveAll(path+part))
+		return errors.Join(err, os.RemoveAll(path))
 	}
 	if err := s.finish(); err != nil {
-		return errors.Join(err, os.RemoveAll(path+part))
+		return errors.Join(err, os.RemoveAll(path))
 	}
-	return complete(path)
+	return nil
 }

@@ -11,8 +11,7 @@ import (
 // Transport sends the sequencer of a request's context along. The zero Transport
 // is ready to use.
 //
-// A request that has a Fencing-Token header already is sent as it is. A redirect
-// carries the sequencer along, to another host too: it is no secret.
+// A request that has a Fencing-Token header already is sent as it is.
 type Transport struct {
 	// Base does the rest; nil means http.DefaultTransport.
 	Base http.RoundTripper
@@ -23,7 +22,9 @@ type Transport struct {
 	//
 	// Nil: the context carries one sequencer at most, and that is sent. If it carries
 	// several, the request fails unsent with fencing.ErrWrongGuard; if none, it is
-	// sent without, and a fenced service answers 428.
+	// sent without, and a fenced service answers 428. A redirect to another host is
+	// followed without: the caller has not chosen it, and the names of locks, and
+	// what can be done with the present token, are not its business.
 	Guard func(*http.Request) string
 }
 
@@ -52,6 +53,9 @@ func (t Transport) choose(r *http.Request) (string, error) {
 		return "", nil
 	}
 	if t.Guard == nil {
+		if led(r) {
+			return "", nil
+		}
 		seq, err := fencing.Sole(r.Context())
 		if errors.Is(err, fencing.ErrMissing) {
 			return "", nil
@@ -69,6 +73,15 @@ func (t Transport) choose(r *http.Request) (string, error) {
 		return "", err
 	}
 	return seq.String(), nil
+}
+
+// led reports whether redirects have led from the caller's host to another one.
+func led(r *http.Request) bool {
+	first := r
+	for first.Response != nil && first.Response.Request != nil {
+		first = first.Response.Request
+	}
+	return first != r && first.URL.Host != r.URL.Host
 }
 
 func (t Transport) base() http.RoundTripper {

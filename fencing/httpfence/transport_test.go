@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -78,6 +79,46 @@ func TestTransportChooses(t *testing.T) {
 		}
 		if got := r.Header.Get(httpfence.Header); got != c.header {
 			t.Errorf("%s: the caller's request was changed to %q", name, got)
+		}
+	}
+}
+
+// A host that the caller has not chosen does not learn which lock is held, nor the
+// token, also by a detour over a third one. A Guard decides for itself.
+func TestRedirects(t *testing.T) {
+	var got []string
+	note := func(name string, next http.Handler) *httptest.Server {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			got = append(got, name+r.URL.Path+" "+strings.Join(r.Header.Values(httpfence.Header), " "))
+			next.ServeHTTP(w, r)
+		}))
+		t.Cleanup(s.Close)
+		return s
+	}
+	end := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+	last := note("c", end)
+	other := note("b", http.RedirectHandler(last.URL+"/3", http.StatusTemporaryRedirect))
+	mux := http.NewServeMux()
+	mux.Handle("/1", http.RedirectHandler("/2", http.StatusTemporaryRedirect))
+	mux.Handle("/2", http.RedirectHandler(other.URL+"/2", http.StatusTemporaryRedirect))
+	mine := note("a", mux)
+	ctx := fencing.NewContext(t.Context(), fencing.Sequencer{Lock: "x", Token: 1})
+	for want, transport := range map[string]httpfence.Transport{
+		"a/1 x#1, a/2 x#1, b/2 , c/3 ":       {},
+		"a/1 x#1, a/2 x#1, b/2 x#1, c/3 x#1": {Guard: func(*http.Request) string { return "x" }},
+	} {
+		got = nil
+		req, err := http.NewRequestWithContext(ctx, http.MethodPut, mine.URL+"/1", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := (&http.Client{Transport: transport}).Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if all := strings.Join(got, ", "); all != want {
+			t.Errorf("sent %q, want %q", all, want)
 		}
 	}
 }

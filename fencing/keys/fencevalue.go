@@ -58,3 +58,9 @@ func (v FenceValue) Token() fencing.Token {
 	n, _ := strconv.ParseInt(string(v[:hexDigits]), 16, 64)
 	return fencing.Token(n)
 }
+
+// IsShared reports whether shared holders have put the value.
+func (v FenceValue) IsShared() bool { return strings.HasSuffix(string(v), sharedMark) }
+
+// IsClosed reports whether a break or a restore has put the value.
+func (v FenceValue) IsClosed() bool { return strings.HasSuffix(string(v), closedMark) }

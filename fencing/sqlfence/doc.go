@@ -60,7 +60,8 @@
 //
 //   - PostgreSQL: who owns the table can disable its triggers, a superuser can set
 //     session_replication_role, and so does logical replication where it applies
-//     changes; TRUNCATE of one partition.
+//     changes; TRUNCATE of one partition; tables that come to inherit from this one later;
+//     who can write to the table of fences can pass for a holder.
 //   - MySQL: TRUNCATE, which takes the right to DROP; foreign keys that are added later and
 //     change rows of this table run no triggers.
 //   - SQLite: who can write the file can drop the triggers. All who write to the

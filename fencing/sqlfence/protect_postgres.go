@@ -1,6 +1,9 @@
 package sqlfence
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // postgresTable is a table by its full name, whatever the search path.
 type postgresTable struct {
@@ -61,6 +64,9 @@ func (t postgresTable) triggers(p Protection) ([]trigger, error) {
 	if err := t.hasColumn(p.Column); err != nil {
 		return nil, err
 	}
+	if err := t.hasNoHeirs(); err != nil {
+		return nil, err
+	}
 	function := t.schema + "." + ownName
 	fill := strings.NewReplacer("@function", function, "@fences", t.fences, "@state", Unfenced,
 		"@old", t.guard(p, "OLD"), "@new", t.guard(p, "NEW"))
@@ -71,6 +77,17 @@ func (t postgresTable) triggers(p Protection) ([]trigger, error) {
 		named(fill.Replace(postgresRows), create("AFTER INSERT OR UPDATE OR DELETE", "ROW")),
 		named(fill.Replace(postgresTruncate), create("BEFORE TRUNCATE", "STATEMENT")),
 	}, nil
+}
+
+// hasNoHeirs refuses a table that others inherit from: statements about this one
+// change their rows, and run no triggers of this one. Partitions do.
+func (t postgresTable) hasNoHeirs() error {
+	heirs, err := t.names(`SELECT c.oid::regclass::text FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+WHERE i.inhparent = $1::text::regclass AND NOT c.relispartition`, t.full)
+	if err != nil || len(heirs) == 0 {
+		return err
+	}
+	return unsupported(fmt.Sprintf("table %s inherits from this one, and a change of its rows by way of this one runs no triggers here", heirs[0]))
 }
 
 // guard is the expression for a row's guard; NULL if its column is.

@@ -3,6 +3,7 @@
 //
 //	go run ./test/bench                 three members, every work
 //	go run ./test/bench -members 1 -run handover -pairs 20 -o json
+//	go run ./test/bench -fences         what the fences of other resources cost
 //
 // The members run as processes of their own, with fsync as in production. Each
 // work is done in short turns, ours and the other's in alternation, at least ten
@@ -29,6 +30,7 @@ type options struct {
 	turn    time.Duration
 	run     *regexp.Regexp
 	output  string
+	fences  bool
 }
 
 func main() {
@@ -42,7 +44,11 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := bench(ctx, opts); err != nil {
+	work := bench
+	if opts.fences {
+		work = benchFences
+	}
+	if err := work(ctx, opts); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -56,6 +62,7 @@ func parse(args []string) (options, error) {
 	flags.DurationVar(&opts.turn, "turn", time.Second, "length of one turn")
 	run := flags.String("run", "", "only works whose name matches this regular expression")
 	flags.StringVar(&opts.output, "o", "table", "table or json")
+	flags.BoolVar(&opts.fences, "fences", false, "fenced writes beside plain ones in PostgreSQL, MariaDB, SQLite, Redis and a file")
 	if err := flags.Parse(args); err != nil {
 		return opts, err
 	}

@@ -12,7 +12,7 @@ import (
 type work struct {
 	name    string
 	against string  // what the other is
-	atLeast float64 // the ratio ours/other that is to be reached
+	atLeast float64 // the ratio ours/other that is to be reached; 0: none
 	workers int     // how many do it side by side
 	ours    func(ctx context.Context, m *members, n int) (crew, error)
 	other   func(ctx context.Context, m *members, n int) (crew, error)
@@ -33,7 +33,7 @@ type result struct {
 	Ratio   float64 `json:"ratio"` // the median of the pairs'
 	Lowest  float64 `json:"lowest"`
 	Highest float64 `json:"highest"`
-	AtLeast float64 `json:"at_least"`
+	AtLeast float64 `json:"at_least,omitempty"`
 	Reached bool    `json:"reached"`
 }
 

@@ -16,12 +16,15 @@ type report struct {
 }
 
 func (r result) line() string {
-	mark := "reached"
-	if !r.Reached {
-		mark = "SHORT"
+	line := fmt.Sprintf("%-40s %8.0f/s   %-18s %8.0f/s   ratio %6.2f (%.2f to %.2f)",
+		r.Work, r.Ours, r.Against, r.Other, r.Ratio, r.Lowest, r.Highest)
+	switch {
+	case r.AtLeast == 0:
+		return line
+	case r.Reached:
+		return line + fmt.Sprintf(", want %.2f: reached", r.AtLeast)
 	}
-	return fmt.Sprintf("%-40s %8.0f/s   %-18s %8.0f/s   ratio %6.2f (%.2f to %.2f), want %.2f: %s",
-		r.Work, r.Ours, r.Against, r.Other, r.Ratio, r.Lowest, r.Highest, r.AtLeast, mark)
+	return line + fmt.Sprintf(", want %.2f: SHORT", r.AtLeast)
 }
 
 // print writes what has not been written yet: all of it as JSON, or the rest of

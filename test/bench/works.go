@@ -25,7 +25,8 @@ func works() []work {
 		atLeast float64
 	}{{2, 20}, {8, 5}, {32, 1.5}} {
 		name := fmt.Sprintf("handover among %d clients", h.clients)
-		list = append(list, work{name: name, against: "concurrency.Mutex", atLeast: h.atLeast, workers: h.clients, ours: locking(name), other: mutexes(name)})
+		list = append(list, work{name: name, against: "concurrency.Mutex", atLeast: h.atLeast, workers: h.clients, ours: locking(name), other: mutexes(name)},
+			work{name: name, against: "sequential puts", workers: h.clients, ours: locking(name), other: sequentialPuts})
 	}
 	return list
 }

@@ -5,6 +5,8 @@ import (
 	"os"
 	"sync"
 	"testing"
+
+	"go.uber.org/goleak"
 )
 
 // shared are the servers of this process. There is no other place for what
@@ -18,12 +20,19 @@ var shared struct {
 
 const databasePrefix = "test"
 
-// Main runs the tests of a package, then ends the servers that they shared:
+// Main runs the tests of a package, then ends the servers that they shared, and
+// fails if goroutines are left:
 //
 //	func TestMain(m *testing.M) { servers.Main(m) }
 func Main(m *testing.M) {
 	code := m.Run()
 	stopShared()
+	if code == 0 {
+		if err := goleak.Find(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
 	os.Exit(code)
 }
 

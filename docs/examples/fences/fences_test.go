@@ -12,6 +12,7 @@ import (
 	_ "github.com/go-sql-driver/mysql"
 	_ "github.com/jackc/pgx/v5/stdlib"
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/rueidis"
 	_ "modernc.org/sqlite"
 
 	"github.com/fencelock/fencelock/client"
@@ -36,11 +37,12 @@ func TestOvertakenHoldersAreRefused(t *testing.T) {
 		"SQLite": func(t *testing.T) error {
 			return inSQLite(ctx, locks, bank(t, "sqlite", "file:"+filepath.Join(t.TempDir(), "bank.db")))
 		},
-		"Redis": func(t *testing.T) error { return inRedis(ctx, locks, dial(t, servers.Redis(t))) },
-		"file":  func(t *testing.T) error { return inFile(ctx, locks, filepath.Join(t.TempDir(), "report")) },
-		"HTTP":  func(*testing.T) error { return overHTTP(ctx, locks) },
-		"gRPC":  func(t *testing.T) error { return overGRPC(ctx, locks, listen(t)) },
-		"KV":    func(*testing.T) error { return inKV(ctx, locks) },
+		"go-redis": func(t *testing.T) error { return inRedis(ctx, locks, viaGoRedis(dial(t, servers.Redis(t)))) },
+		"rueidis":  func(t *testing.T) error { return inRedis(ctx, locks, viaRueidis(dialRueidis(t, servers.Redis(t)))) },
+		"file":     func(t *testing.T) error { return inFile(ctx, locks, filepath.Join(t.TempDir(), "report")) },
+		"HTTP":     func(*testing.T) error { return overHTTP(ctx, locks) },
+		"gRPC":     func(t *testing.T) error { return overGRPC(ctx, locks, listen(t)) },
+		"KV":       func(*testing.T) error { return inKV(ctx, locks) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := example(t); !errors.Is(err, fencing.ErrStale) {
@@ -81,6 +83,21 @@ func dial(t *testing.T, url string) *redis.Client {
 	return rdb
 }
 
+func dialRueidis(t *testing.T, url string) rueidis.Client {
+	t.Helper()
+	options, err := rueidis.ParseURL(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	options.DisableCache = true // scripts make no use of it
+	rdb, err := rueidis.NewClient(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(rdb.Close)
+	return rdb
+}
+
 func listen(t *testing.T) net.Listener {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -112,8 +129,8 @@ func TestDocumentShowsTestedCode(t *testing.T) {
 		t.Errorf("docs/fencing.md shows code that is not in docs/examples/fences:\n%s", code)
 	}
 	const resources = 8
-	if got := strings.Count(string(document), "```go\n"); got != resources+1 {
-		t.Errorf("docs/fencing.md: got %d blocks of Go, want %d and the one that overtakes", got, resources)
+	if got := strings.Count(string(document), "```go\n"); got != resources+2 {
+		t.Errorf("docs/fencing.md: got %d blocks of Go, want %d, the one that overtakes, and a second client of Redis", got, resources)
 	}
 }
 

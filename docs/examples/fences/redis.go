@@ -4,19 +4,21 @@ import (
 	"context"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/rueidis"
 
 	"github.com/fencelock/fencelock/client"
 	"github.com/fencelock/fencelock/fencing/redisfence"
 )
 
 // The client must send a script once: redis.Options{MaxRetries: -1}.
-func inRedis(ctx context.Context, locks *client.Client, rdb *redis.Client) error {
-	fence, err := redisfence.New(redisfence.Config{
-		Verify: locks.Check,
-		Eval: func(ctx context.Context, script string, keys, args []string) (any, error) {
-			return redis.NewScript(script).Run(ctx, rdb, keys, args).Result()
-		},
-	})
+func viaGoRedis(rdb *redis.Client) redisfence.Eval {
+	return func(ctx context.Context, script string, keys, args []string) (any, error) {
+		return redis.NewScript(script).Run(ctx, rdb, keys, args).Result()
+	}
+}
+
+func inRedis(ctx context.Context, locks *client.Client, eval redisfence.Eval) error {
+	fence, err := redisfence.New(redisfence.Config{Eval: eval, Verify: locks.Check})
 	if err != nil {
 		return err
 	}
@@ -31,4 +33,13 @@ func inRedis(ctx context.Context, locks *client.Client, rdb *redis.Client) error
 		return handle.Set(ctx, "balance", []byte("90"), 0)
 	}
 	return overtaken(ctx, locks, "accounts/42", setBalance) // a *fencing.StaleError
+}
+
+// With rueidis it is this Eval. NewLuaScript sends a script once, and again only
+// when the server has answered that it does not know it; NewLuaScriptRetryable
+// is not for fences.
+func viaRueidis(rdb rueidis.Client) redisfence.Eval {
+	return func(ctx context.Context, script string, keys, args []string) (any, error) {
+		return rueidis.NewLuaScript(script).Exec(ctx, rdb, keys, args).ToAny()
+	}
 }
