@@ -42,6 +42,11 @@ func (f *folder) bear(cfg Config) error {
 	case born && (origin.Snapshot != "" || f.floorGiven() == floorText(cfg)):
 		return nil
 	}
+	// The old command's floor must not be taken for that of the new birth, should
+	// this end halfway.
+	if err := os.Remove(f.identityPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("replace identity: %w", err)
+	}
 	return snapshot.WriteOrigin(f.path, snapshot.Origin{Birth: newBirth(), Floor: proposedFloor(cfg)})
 }
 

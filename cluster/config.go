@@ -26,8 +26,8 @@ type Config struct {
 	AdvertisePeer   []string // what peers dial; default InitialCluster[Name], else ListenPeer
 
 	// InitialCluster has the peer addresses of every member by name, this one
-	// included, the same on all members. Empty: a single node. It only counts
-	// on the first start; later the folder knows the members.
+	// included, the same addresses on all members. Empty: a single node. It only
+	// counts on the first start; later the folder knows the members.
 	InitialCluster map[string][]string
 	ClusterToken   string // tells clusters with the same addresses apart; default "fencelock"
 	Existing       bool   // the cluster runs already and has added this member

@@ -8,6 +8,9 @@
 //	             │                   │
 //	             └──error──▶ ∅       └──Err: stopped by itself──Close──▶ stopped
 //
+// On the first start of a cluster of several, its members first agree that they
+// all are new; package bootstrap says how. A folder with data starts at once.
+//
 // Start returns a member that has answered a linearizable read, or an error
 // and nothing left behind, within [Config.StartTimeout]. Clients that connect
 // earlier wait: no request is served before the member is ready, not even while
@@ -21,6 +24,9 @@
 //
 //   - A data folder is used by one member at a time, and only by the member it
 //     was made for: [ErrInUse], [ErrForeignFolder].
+//   - A member whose data was lost does not begin a second history: [ErrReplace],
+//     [ErrInterrupted]. A single node that lost its whole folder has no one to tell
+//     it; for that there is [Config.TokenFloor].
 //   - The write-ahead log is synced before anything is acknowledged.
 //   - The data is compared with the other members' before a restarted member
 //     serves clients, and again after each compaction.
@@ -30,5 +36,7 @@
 //     stored. While a member is still starting, the same is an error of Start.
 //
 // The folder holds etcd's data in member/, the file member.json that says whose
-// it is, and the file lock.
+// it is, and the file lock. Beside them lie, from the first start, origin.json with
+// the folder's birth and token floor, decision.json with what the members agreed on,
+// and ran, which says that there was data once.
 package cluster

@@ -11,7 +11,7 @@ import (
 )
 
 // Start runs one member and returns when it is ready, that is after a
-// linearizable read. If that does not happen until ctx ends or StartTimeout has
+// linearizable read. On a cluster's first start it waits for all members. If that does not happen until ctx ends or StartTimeout has
 // passed, it stops everything again and returns an error. It may exceed its time
 // by the seconds that etcd takes to stop, or to give up on peers that do not
 // answer: 1 s for each on the first start.

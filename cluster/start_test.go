@@ -11,6 +11,7 @@ import (
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/fencelock/fencelock/cluster"
@@ -61,6 +62,39 @@ func TestPeersAbsent(t *testing.T) {
 		if got, want := time.Since(began), cfg.StartTimeout+closeLimit; got > want {
 			t.Errorf("gave up after %v, want less than %v", got, want)
 		}
+	}
+}
+
+// A member that waits for its peers holds its folder.
+func TestInUseWhileItWaits(t *testing.T) {
+	t.Parallel()
+	cfg := clustertest.Configs(t, clustertest.Config{Members: 2})[0]
+	core, logs := observer.New(zap.InfoLevel)
+	waits := make(chan struct{})
+	cfg.Logger = zap.New(core, zap.Hooks(func(e zapcore.Entry) error {
+		if strings.HasPrefix(e.Message, "waiting for the peers") {
+			close(waits)
+		}
+		return nil
+	}))
+	ctx, cancel := context.WithCancel(t.Context())
+	first := make(chan error)
+	go func() {
+		_, err := cluster.Start(ctx, cfg)
+		first <- err
+	}()
+	<-waits
+	second := cfg
+	second.Logger = nil
+	if err := refused(t, t.Context(), second); !errors.Is(err, cluster.ErrInUse) {
+		t.Errorf("second start: got %v, want ErrInUse", err)
+	}
+	cancel()
+	if err := <-first; !errors.Is(err, context.Canceled) {
+		t.Errorf("first start: got %v, want Canceled", err)
+	}
+	if got := logs.FilterLevelExact(zap.WarnLevel).FilterMessageSnippet("two members").Len(); got != 1 {
+		t.Errorf("got %d warnings of two members, want 1", got)
 	}
 }
 

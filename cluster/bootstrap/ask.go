@@ -28,7 +28,6 @@ func newAsker(tls transport.TLSInfo, self Answer) (asker, error) {
 		return asker{}, fmt.Errorf("peer TLS: %w", err)
 	}
 	t.DisableKeepAlives = true // the other side's port is about to change hands
-	t.Proxy = nil              // peers are reached as etcd reaches them
 	others := slices.DeleteFunc(slices.Clone(self.Peers), func(member string) bool { return member == self.Member })
 	refuseRedirects := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return asker{&http.Client{Transport: t, CheckRedirect: refuseRedirects}, others}, nil
