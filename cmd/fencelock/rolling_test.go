@@ -15,7 +15,7 @@ import (
 	"github.com/fencelock/fencelock/client"
 )
 
-// rolling is a cluster of three real processes.
+// rolling is a cluster of three real processes that are restarted one by one.
 type rolling struct {
 	clients, metrics []string
 	args             [][]string
