@@ -89,7 +89,7 @@ func (c *Client) pursue(ctx context.Context, g goal) (*holding, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", g.what(), err)
 		}
-		if held, err := s.pursue(ctx, g); !errors.Is(err, errNoLease) {
+		if held, err := s.pursue(ctx, g); !errors.Is(err, errNoLease) && !c.hasRetired(s, err) {
 			return held, err
 		}
 	}
@@ -97,6 +97,8 @@ func (c *Client) pursue(ctx context.Context, g goal) (*holding, error) {
 
 // pursue brings an acquisition to its end, or leaves it when ctx ends.
 func (s *Session) pursue(ctx context.Context, g goal) (*holding, error) {
+	leave := s.use()
+	defer leave()
 	value, err := s.valueOf(g)
 	if err != nil {
 		return nil, fmt.Errorf("%s: describe the claim: %w", g.what(), err)
@@ -208,6 +210,8 @@ func (a *acquisition) run() {
 		return
 	}
 	a.places = places
+	stop := a.lookAhead(now)
+	defer stop()
 	if err = a.waitForAll(places, now); err == nil {
 		a.held, err = a.grant(places, now)
 	}

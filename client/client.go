@@ -39,12 +39,13 @@ type Config struct {
 	Owner       string            // who this is, for people who look at a lock; default "host:pid"
 	Labels      map[string]string // put into every claim, beside those of a Request
 	TLS         *tls.Config       // nil: no TLS
+	TLSFiles    TLSFiles          // instead of TLS: files that may be rotated
 	Username    string            // of an etcd user, if the cluster asks for one
 	Password    string
 	DialTimeout time.Duration // how long one request may go without an answer; default DefaultDialTimeout
 	Logger      *zap.Logger   // default: none
 	Observer    Observer      // is told what happens, for metrics; default: nobody
-	// Etcd is a ready client to use instead of Endpoints, TLS and Username; Close
+	// Etcd is a ready client to use instead of Endpoints, TLS, TLSFiles and Username; Close
 	// leaves it open. Where proxies stand between it and the members, give it the
 	// dial option outcome.SendOnce, as this package does with its own.
 	Etcd *clientv3.Client
@@ -93,7 +94,11 @@ func New(cfg Config) (*Client, error) {
 	cfg = cfg.withDefaults()
 	etcd := cfg.Etcd
 	if etcd == nil {
-		if etcd, err = clientv3.New(cfg.etcd()); err != nil {
+		settings, err := cfg.etcd()
+		if err != nil {
+			return nil, err
+		}
+		if etcd, err = clientv3.New(settings); err != nil {
 			return nil, outcome.OfRead(context.Background(), "connect to "+strings.Join(cfg.Endpoints, ", "), err, cfg.Endpoints)
 		}
 	}
@@ -110,6 +115,9 @@ func (cfg Config) validate() error {
 	}
 	if cfg.DialTimeout < 0 {
 		return fmt.Errorf("dial time-out %v: want more than zero, or zero for %v", cfg.DialTimeout, DefaultDialTimeout)
+	}
+	if cfg.TLS != nil && cfg.TLSFiles != (TLSFiles{}) {
+		return errors.New("TLS and TLSFiles: give one of both")
 	}
 	for _, endpoint := range cfg.Endpoints {
 		if endpoint == "" {
@@ -146,8 +154,11 @@ func (cfg Config) withDefaults() Config {
 // about 13 s: gRPC does not allow a shorter keep-alive than 10 s. Requests do not
 // wait for that, they are repeated elsewhere where that is safe. An idle connection
 // is not probed: etcd's members end one that is, with "too many pings".
-func (cfg Config) etcd() clientv3.Config {
-	return clientv3.Config{
+//
+// With a user, the connection is told of logins, see logins; with TLSFiles, it
+// reads them.
+func (cfg Config) etcd() (clientv3.Config, error) {
+	settings := clientv3.Config{
 		Endpoints:            cfg.Endpoints,
 		TLS:                  cfg.TLS,
 		Username:             cfg.Username,
@@ -158,6 +169,18 @@ func (cfg Config) etcd() clientv3.Config {
 		DialOptions:          []grpc.DialOption{outcome.SendOnce()},
 		Logger:               cfg.Logger.Named("etcd"),
 	}
+	if cfg.Username != "" {
+		settings.DialOptions = append(settings.DialOptions, new(logins).options()...)
+	}
+	if cfg.TLSFiles == (TLSFiles{}) {
+		return settings, nil
+	}
+	creds, err := cfg.TLSFiles.credentials()
+	if err != nil {
+		return clientv3.Config{}, err
+	}
+	settings.DialOptions = append(settings.DialOptions, grpc.WithTransportCredentials(creds))
+	return settings, nil
 }
 
 // Etcd returns the etcd client underneath.
@@ -166,8 +189,8 @@ func (c *Client) Etcd() *clientv3.Client { return c.etcd }
 // KV returns a handle on the records behind seq's guard, for a sequencer that
 // was handed over by a lock's holder. It sends no request.
 func (c *Client) KV(seq fencing.Sequencer) (*kv.KV, error) {
-	if c.ctx.Err() != nil {
-		return nil, fmt.Errorf("client: %w", ErrClosed)
+	if err := c.whyClosed(); err != nil {
+		return nil, err
 	}
 	return kv.New(c.etcd, seq, c.kvConfig())
 }
@@ -180,7 +203,21 @@ func (c *Client) Check(ctx context.Context, seq fencing.Sequencer) error {
 }
 
 func (c *Client) kvConfig() kv.Config {
-	return kv.Config{Namespace: c.config.Namespace, Timeout: c.config.DialTimeout, Background: c.background, Refused: c.config.Observer.Refused}
+	return kv.Config{
+		Namespace:  c.config.Namespace,
+		Timeout:    c.config.DialTimeout,
+		Background: c.background,
+		Closed:     c.whyClosed,
+		Refused:    c.config.Observer.Refused,
+	}
+}
+
+// whyClosed is nil until Close is called.
+func (c *Client) whyClosed() error {
+	if c.ctx.Err() != nil {
+		return fmt.Errorf("client: %w", ErrClosed)
+	}
+	return nil
 }
 
 // background runs f in a goroutine that Close ends and waits for.

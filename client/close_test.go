@@ -92,6 +92,34 @@ func all(locks func(func(client.LockInfo, error) bool)) (list []client.LockInfo,
 	return list, err
 }
 
+// A handle for a bare sequencer outlives its client, and says so.
+func TestBareHandleOfAClosedClient(t *testing.T) {
+	t.Parallel()
+	cluster := oneMember(t)
+	for how, cfg := range map[string]client.Config{"own connection": {Endpoints: cluster.Endpoints()}, "somebody's": {Etcd: cluster.Client(t)}} {
+		holder, service := member(t, cluster, "holder"), connect(t, cfg)
+		l := hold(t, holder, "orders")
+		used, err := service.KV(l.Sequencer())
+		if err != nil {
+			t.Fatal(err)
+		}
+		unused, err := service.KV(l.Sequencer())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := used.Put(t.Context(), "x", nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := service.Close(); err != nil {
+			t.Fatal(err)
+		}
+		mustBe(t, how+": Put", second(used.Put(t.Context(), "x", nil)), client.ErrClosed)
+		mustBe(t, how+": Get", second(used.Get(t.Context(), "x")), client.ErrClosed)
+		mustBe(t, how+": the first operation", second(unused.Get(t.Context(), "x")), client.ErrClosed)
+		unlock(t, l)
+	}
+}
+
 func TestCloseEndsWaitingCalls(t *testing.T) {
 	cluster := oneMember(t)
 	etcd := cluster.Client(t)

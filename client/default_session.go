@@ -43,13 +43,16 @@ func (c *Client) currentOrOpening() (*opening, error) {
 }
 
 // dropIfEnded looks at the default session's clock, outside mu: a session that
-// is found to have ended calls forget.
+// is found to have ended calls forget. One that is burdened is retired.
 func (c *Client) dropIfEnded() {
 	c.mu.Lock()
 	current := c.current
 	c.mu.Unlock()
 	if current != nil {
 		_ = current.Err()
+		if current.sweep.count() >= maxSwept {
+			c.retire(current)
+		}
 	}
 }
 

@@ -7,3 +7,25 @@ func (s *Session) InLine(lock string) int {
 	defer s.lines.mu.Unlock()
 	return len(s.lines.of[lock])
 }
+
+// Burden puts n keys under the eye of the default session's sweeper, as uncertain
+// claims do, and returns that session.
+func (c *Client) Burden(n int) *Session {
+	c.mu.Lock()
+	s := c.current
+	c.mu.Unlock()
+	for i := range n {
+		s.sweep.add(s.space.Claim("burden", int64(s.lease), i))
+	}
+	return s
+}
+
+// MaxSwept is how many such keys a default session has at most.
+const MaxSwept = maxSwept
+
+// HasSession reports whether there is a default session.
+func (c *Client) HasSession() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.current != nil
+}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fencelock/fencelock/client"
 	"github.com/fencelock/fencelock/fencing"
+	"github.com/fencelock/fencelock/fencing/keys"
 	"github.com/fencelock/fencelock/test/netfault"
 )
 
@@ -180,4 +181,27 @@ func TestForeignKeyThatComesBackKeepsNobodyWaiting(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A key without a lease at the head, and a foreign waiter between it and us: it
+// never ends by itself, which is reported soon, and not when the time is over.
+func TestKeyWithoutALeaseFarAheadIsReported(t *testing.T) {
+	t.Parallel()
+	cluster := oneMember(t)
+	etcd := cluster.Client(t)
+	putClaim(t, etcd, 0, "orders", 0, keys.ClaimValue{Mode: keys.Exclusive})
+	waiter := foreignMutex(t, etcd, "orders")
+	foreign, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	gone := make(chan error, 1)
+	go func() { gone <- waiter.Lock(foreign) }()
+	awaitQueue(t, etcd, "orders", 2)
+	got := receive(t, goLock(t.Context(), member(t, cluster, "ours"), "orders"), "a Lock without a time limit")
+	mustBe(t, "Lock", got.err, client.ErrLocked)
+	if got.err != nil && !strings.Contains(got.err.Error(), "fencelock/lock/orders/@/0-0 has no lease") {
+		t.Errorf("got %q, want it to name the key", got.err)
+	}
+	cancel()
+	receive(t, gone, "the foreign waiter")
+	awaitQueue(t, etcd, "orders", 1)
 }

@@ -112,6 +112,8 @@ func (h *holding) Bind(ctx context.Context) (bound context.Context, cancel conte
 
 // release gives the holding back.
 func (h *holding) release(doing string) error {
+	leave := h.session.use()
+	defer leave()
 	if err := h.session.Err(); err != nil {
 		h.lose(ofLocks(err))
 	}
@@ -128,13 +130,16 @@ func (h *holding) release(doing string) error {
 }
 
 // outcomeOf says how a holding has ended that was given back, and what its holder
-// is told.
+// is told. Where the first answer got lost and the claim is gone, this release has
+// removed it, as far as can be told: the fence would show a break, and the end of
+// the lease ends the session. Only a claim that somebody else deletes by hand in
+// these milliseconds passes for given back.
 func (h *holding) outcomeOf(done release, err error) (cause, told error) {
 	lost := h.session.Err()
 	switch {
 	case err != nil && !errors.Is(lost, ErrLost):
 		return h.Err(), fmt.Errorf("%w: %w; the session goes on trying", ErrUncertain, err)
-	case err == nil && done.mine:
+	case err == nil && done.mine && (done.certain || !errors.Is(lost, ErrLost)):
 		return h.Err(), nil
 	case err == nil:
 		lost = fmt.Errorf("%w: a claim was gone already: it was broken, or the session's lease ended", ErrLost)

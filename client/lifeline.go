@@ -27,8 +27,8 @@ const (
 // errLeaseGone is a renewer's answer when the cluster knows no such lease.
 var errLeaseGone = errors.New("the cluster does not know the lease any more: it expired or was revoked")
 
-// errDeadline is why a lifeline ends of which the cluster was not heard in time.
-var errDeadline = errors.New("no renewal was answered before the session's deadline")
+// errDeadline is why a lifeline ends that was not renewed in time.
+var errDeadline = errors.New("no renewal before the session's deadline")
 
 // clock measures time from an arbitrary origin, the time in suspend included.
 type clock interface{ now() time.Duration }
@@ -56,6 +56,7 @@ type lifeline struct {
 	ttl      time.Duration // as granted
 	sent     time.Duration // when the last successful renewal was sent
 	deadline time.Duration
+	refusal  error // what the last renewal was answered with, if that was a refusal
 	cause    error // why it ended; nil while it lasts
 }
 
@@ -140,6 +141,7 @@ func (l *lifeline) attempt(ctx context.Context) {
 	case errors.Is(err, errLeaseGone):
 		l.end(fmt.Errorf("%w: %w", ErrLost, err))
 	default:
+		l.failed(err)
 		outcome.Pause(ctx, max(renewPause-(l.clock.now()-sent), 0))
 	}
 }
@@ -152,7 +154,27 @@ func (l *lifeline) renewed(sent, ttl time.Duration) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.ttl, l.sent, l.deadline = ttl, sent, trustedUntil(sent, ttl)
+	l.ttl, l.sent, l.deadline, l.refusal = ttl, sent, trustedUntil(sent, ttl), nil
+}
+
+// failed remembers a refusal, for who asks why the session ended. That nobody
+// answered later on does not make it forgotten.
+func (l *lifeline) failed(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if outcome.Answered(err) {
+		l.refusal = err
+	}
+}
+
+// late is why a lifeline ends at its deadline.
+func (l *lifeline) late() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.refusal != nil {
+		return fmt.Errorf("%w: %w: the cluster refused to renew: %w", ErrLost, errDeadline, l.refusal)
+	}
+	return fmt.Errorf("%w: %w: no member answered", ErrLost, errDeadline)
 }
 
 // check looks at the clock: nil while the lease may be trusted, else why not.
@@ -161,7 +183,7 @@ func (l *lifeline) check() error {
 	cause, late := l.cause, l.clock.now() >= l.deadline
 	l.mu.Unlock()
 	if cause == nil && late {
-		l.end(fmt.Errorf("%w: %w", ErrLost, errDeadline))
+		l.end(l.late())
 		return l.check()
 	}
 	return cause

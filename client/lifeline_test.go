@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 )
 
 // bubbleClock runs with the bubble's time, and ahead of it: timers stand still
@@ -111,6 +114,44 @@ func TestDeadlineCountsFromTheSend(t *testing.T) {
 			t.Errorf("lost at %v, want %v", got, want)
 		}
 	})
+}
+
+// Renewals that are refused are another matter than renewals that get no answer:
+// waiting does not help.
+func TestRefusedRenewalsAreTold(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer  func(n int) error
+		refused bool
+	}{
+		"refused":                     {func(int) error { return rpctypes.ErrPermissionDenied }, true},
+		"refused, then no answer":     {func(n int) error { return errIf(n < 3, rpctypes.ErrUserEmpty) }, true},
+		"refused once, then accepted": {func(n int) error { return errIf(n == 0, rpctypes.ErrUserEmpty) }, false},
+		"never answered":              {func(int) error { return context.DeadlineExceeded }, false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p := begin(t, 9*time.Second, func(ctx context.Context, n int) (time.Duration, error) {
+				if err := c.answer(n); err != nil {
+					return 0, err
+				}
+				if n == 1 {
+					return 9 * time.Second, nil
+				}
+				return silence(ctx, n)
+			})
+			p.lossAt(t)
+			err := p.check()
+			if got := strings.Contains(err.Error(), "refused to renew"); got != c.refused || CauseOf(err) != "deadline" {
+				t.Errorf("%s: got %v, cause %s, want a refusal told of: %t, cause deadline", name, err, CauseOf(err), c.refused)
+			}
+		})
+	}
+}
+
+func errIf(yes bool, err error) error {
+	if yes {
+		return err
+	}
+	return nil
 }
 
 func TestTTLGrantedByARenewalCounts(t *testing.T) {

@@ -230,9 +230,13 @@ func (s *Session) tooLate(ctx context.Context, lock string) error {
 // holderNow reads who holds a lock, for a caller who must not wait for it: nil if
 // nobody does, or if there is no answer at once.
 func (s *Session) holderNow(lock string) *Claim {
+	return s.headOf(place{lock: lock, queue: s.space.Queue(lock)})
+}
+
+// headOf reads the oldest claim in a queue: nil if there is none, or no answer at once.
+func (s *Session) headOf(p place) *Claim {
 	ctx, cancel := context.WithTimeout(s.ctx, abandonTime)
 	defer cancel()
-	p := place{lock: lock, queue: s.space.Queue(lock)}
 	resp, err := s.etcd.Do(ctx, p.oldest())
 	if err != nil {
 		return nil

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/fencelock/fencelock/fencing"
@@ -53,18 +54,29 @@ func (s *Session) removal(ctx context.Context, places []place, ask bool) clientv
 	}
 	var each []clientv3.Op
 	for _, p := range places {
-		each = append(each, clientv3.OpTxn([]clientv3.Cmp{p.present()}, []clientv3.Op{clientv3.OpDelete(p.key)}, nil))
+		each = append(each, clientv3.OpTxn([]clientv3.Cmp{p.present()}, []clientv3.Op{clientv3.OpDelete(p.key)},
+			[]clientv3.Op{clientv3.OpGet(s.space.Fence(p.lock))}))
 	}
 	return s.etcd.Txn(ctx).Then(append(each, asked...)...)
 }
 
-// broken reports whether a claim that was not there any more had been broken.
+// broken reports whether a claim that was not there any more had been broken, as
+// far as that can be told: the break of a shared claim leaves no trace.
 func broken(places []place, resp *clientv3.TxnResponse) bool {
-	if len(places) > 1 || resp.Succeeded {
-		return false
+	if len(places) == 1 {
+		return !resp.Succeeded && closedAt(places[0], resp.Responses[len(resp.Responses)-1])
 	}
-	fence := one(kvs(resp, len(resp.Responses)-1))
-	return string(fence.GetValue()) == string(keys.Closed(places[0].token))
+	for i, p := range places {
+		if part := resp.Responses[i].GetResponseTxn(); !part.Succeeded && closedAt(p, part.Responses[0]) {
+			return true
+		}
+	}
+	return false
+}
+
+// closedAt reports whether a fence, as read, was closed above a claim's token.
+func closedAt(p place, fence *pb.ResponseOp) bool {
+	return string(one(rangeOf(fence)).GetValue()) == string(keys.Closed(p.token))
 }
 
 // allSucceeded reports whether each of n claims was there and has been deleted.

@@ -55,6 +55,7 @@ type Session struct {
 	mu     sync.Mutex
 	held   map[*holding]struct{} // everything that has been granted and not ended
 	closed bool
+	retirement
 }
 
 // NewSession makes a session with a time to live of its own, for locks that must
@@ -87,6 +88,7 @@ func (c *Client) openSession(ctx context.Context, ttl time.Duration) (*Session, 
 		return nil, err
 	}
 	s := &Session{client: c, etcd: c.etcd, space: c.space, lease: lease.ID, held: map[*holding]struct{}{}}
+	s.idle = make(chan struct{})
 	s.log = c.log.With(zap.String("session", fmt.Sprintf("%x", int64(lease.ID))))
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
 	s.sweep.session, s.sweep.added = s, make(chan struct{}, 1)
@@ -172,6 +174,7 @@ func (s *Session) drop(h *holding) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.held, h)
+	s.closeIfIdle()
 }
 
 // start runs f in a goroutine of the session, unless the session is closed.

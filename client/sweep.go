@@ -57,6 +57,13 @@ func (w *sweeper) has(key string) bool {
 	return slices.Contains(w.keys, key)
 }
 
+// count is how many keys are under the sweeper's eye.
+func (w *sweeper) count() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.keys)
+}
+
 // run sweeps until the session ends.
 func (w *sweeper) run() {
 	pause := firstSweep

@@ -359,3 +359,27 @@ func TestUnlockOfABrokenLockIsLost(t *testing.T) {
 	})
 	mustBe(t, "Unlock", l.Unlock(t.Context()), client.ErrLost)
 }
+
+// The same with several locks, of which one had been broken.
+func TestUnlockOfLocksOfWhichOneWasBrokenIsLost(t *testing.T) {
+	t.Parallel()
+	for _, broken := range []bool{true, false} {
+		f := newFaulty(t, 3*time.Second)
+		l := holdAll(t, f, "orders", "stock")
+		f.faults.set(1, ways()["several"].leave, func(send func() error, ctx context.Context) error {
+			if !broken {
+				return loseReply(send, ctx)
+			}
+			other := connect(t, client.Config{Etcd: f.etcd})
+			if err := other.Break(context.Background(), "stock", l.Token()); err != nil {
+				t.Errorf("break: %v", err)
+			}
+			return loseUnsent(nil, nil)
+		})
+		err := l.Unlock(t.Context())
+		if got := errors.Is(err, client.ErrLost); got != broken || !broken && err != nil {
+			t.Errorf("one broken: %t: got %v", broken, err)
+		}
+		awaitClaims(t, f.etcd, "fencelock/lock/", 0)
+	}
+}

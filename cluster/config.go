@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+
+	"github.com/fencelock/fencelock/cluster/snapshot"
 )
 
 // Config describes one member. The zero value is a single node on
@@ -30,6 +32,11 @@ type Config struct {
 	ClusterToken   string // tells clusters with the same addresses apart; default "fencelock"
 	Existing       bool   // the cluster runs already and has added this member
 
+	// TokenFloor makes a new cluster issue only tokens above it, for resources
+	// that remember an older cluster: up to MaxFloor, or FloorNow. Default 0: none. It is
+	// the same on all members, and is ignored where there is data.
+	TokenFloor int64
+
 	Heartbeat time.Duration // whole milliseconds; default 100 ms, as etcd
 	// Election is the time without a leader's word after which a member stands
 	// for election: 5 heartbeats to 50 s, default 1 s, as etcd. It also bounds
@@ -48,6 +55,19 @@ type Config struct {
 
 	ClientTLS TLS
 	PeerTLS   TLS
+	Tokens    Tokens // what a login is answered with
+	// PasswordCost is bcrypt's, 4 to 31: how hard passwords are to guess from stolen
+	// data, and what a login costs a member. Default 10, as etcd: about 60 ms.
+	PasswordCost int
+
+	// ListenMetrics is where /livez, /readyz and /metrics are answered, host:port,
+	// without TLS; default: nowhere. If MetricsOptional is set, and the port is in
+	// use, the member says so in its log and goes on without.
+	ListenMetrics   string
+	MetricsOptional bool
+	Namespace       string // whose locks are counted; default "fencelock/"
+
+	Defrag Defrag
 
 	StartTimeout time.Duration // until Start gives up; default 60 s
 	Logger       *zap.Logger   // default: no log
@@ -58,13 +78,13 @@ type Config struct {
 }
 
 // TLS names the PEM files of one side, client or peer. The zero TLS is none.
+// Certificate and key are read anew for every connection, the CA as well on the
+// side of clients; peers read theirs when a member starts.
 type TLS struct {
 	CertFile, KeyFile string
 	CAFile            string // verifies the other side's certificate
 	ClientCertAuth    bool   // refuse connections without a certificate of CAFile
 }
-
-func (t TLS) enabled() bool { return t.CertFile != "" }
 
 func (c Config) withDefaults() Config {
 	c.Name = orDefault(c.Name, "default")
@@ -77,7 +97,12 @@ func (c Config) withDefaults() Config {
 	c.MaxRequestBytes = orDefault(c.MaxRequestBytes, 3<<19)
 	c.MaxConcurrentStreams = orDefault(c.MaxConcurrentStreams, 4096)
 	c.StartTimeout = orDefault(c.StartTimeout, time.Minute)
+	c.PasswordCost = orDefault(c.PasswordCost, 10)
 	c.Logger = orDefault(c.Logger, zap.NewNop())
+	c.Defrag = c.Defrag.withDefaults()
+	if c.Tokens.KeyFile != "" {
+		c.Tokens.TTL = orDefault(c.Tokens.TTL, 5*time.Minute)
+	}
 	return c.withAddresses()
 }
 
@@ -92,10 +117,18 @@ func (c Config) withAddresses() Config {
 	return c
 }
 
+// MaxFloor is the largest TokenFloor.
+const MaxFloor int64 = snapshot.MaxFloor
+
+// FloorNow is a TokenFloor above all tokens of any cluster that made less than a
+// million writes per second since 1970: the microseconds since then. Members that
+// start together agree on the largest that one of them proposes.
+const FloorNow int64 = -1
+
 func (c Config) validate() error {
 	return errors.Join(
 		c.checkName(), c.checkTiming(), c.checkLimits(),
-		c.ClientTLS.check("client"), c.PeerTLS.check("peer"),
+		c.ClientTLS.check("client"), c.PeerTLS.check("peer"), c.Tokens.check(),
 		c.checkAddresses(), c.checkInitialCluster(),
 	)
 }
@@ -133,20 +166,12 @@ func (c Config) checkLimits() error {
 	switch {
 	case c.Quota < 0:
 		return fmt.Errorf("quota %d: must not be negative", c.Quota)
+	case c.TokenFloor != FloorNow && (c.TokenFloor < 0 || c.TokenFloor > MaxFloor):
+		return fmt.Errorf("token floor %d: must be between 0 and %d, or FloorNow", c.TokenFloor, MaxFloor)
+	case c.PasswordCost < 4 || c.PasswordCost > 31:
+		return fmt.Errorf("password cost %d: must be between 4 and 31", c.PasswordCost)
 	case c.MaxRequestBytes < 0 || c.MaxRequestBytes > 10<<20:
 		return fmt.Errorf("max request bytes %d: must be between 1 and %d", c.MaxRequestBytes, 10<<20)
-	}
-	return nil
-}
-
-func (t TLS) check(side string) error {
-	switch {
-	case (t.CertFile == "") != (t.KeyFile == ""):
-		return fmt.Errorf("%s TLS: certificate and key go together", side)
-	case t.ClientCertAuth && (t.CAFile == "" || !t.enabled()):
-		return fmt.Errorf("%s TLS: client certificates need a certificate, a key and a CA", side)
-	case t.CAFile != "" && !t.enabled():
-		return fmt.Errorf("%s TLS: a CA without a certificate has no effect", side)
 	}
 	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"go.etcd.io/etcd/client/pkg/v3/transport"
 	"go.etcd.io/etcd/pkg/v3/featuregate"
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.etcd.io/etcd/server/v3/features"
@@ -31,7 +30,13 @@ func embedConfig(cfg Config) (*embed.Config, error) {
 	setRaft(c, cfg)
 	setLimits(c, cfg)
 	setExposure(c, a)
-	c.ClientTLSInfo, c.PeerTLSInfo = tlsInfo(cfg.ClientTLS), tlsInfo(cfg.PeerTLS)
+	c.PeerTLSInfo = tlsInfo(cfg.PeerTLS)
+	if err := setClientTLS(c, cfg); err != nil {
+		return nil, err
+	}
+	if c.AuthToken, err = cfg.Tokens.setting(); err != nil {
+		return nil, err
+	}
 	return c, nil
 }
 
@@ -75,6 +80,7 @@ func setLimits(c *embed.Config, cfg Config) {
 	c.AutoCompactionRetention = cfg.Retention.String()
 	c.MaxRequestBytes = uint(cfg.MaxRequestBytes)
 	c.MaxConcurrentStreams = cfg.MaxConcurrentStreams
+	c.BcryptCost = uint(cfg.PasswordCost)
 }
 
 // setExposure closes what etcd leaves open on the client port beside gRPC.
@@ -122,13 +128,4 @@ func featureGates() (featuregate.FeatureGate, error) {
 		return nil, fmt.Errorf("feature gates: %w", err)
 	}
 	return gates, nil
-}
-
-func tlsInfo(t TLS) transport.TLSInfo {
-	return transport.TLSInfo{
-		CertFile:       t.CertFile,
-		KeyFile:        t.KeyFile,
-		TrustedCAFile:  t.CAFile,
-		ClientCertAuth: t.ClientCertAuth,
-	}
 }

@@ -54,6 +54,15 @@ func TestSafeDefaults(t *testing.T) {
 		{"CompactHashCheckTime", c.CompactHashCheckTime, time.Minute},
 		{"InitialCorruptCheck", c.ServerFeatureGate.Enabled(features.InitialCorruptCheck), false}, // TestCorruptMember
 
+		{"FastLeaseKeepAlive", c.ServerFeatureGate.Enabled(features.FastLeaseKeepAlive), true}, // renewals pass a leader that is defragmented
+		{"LeaseCheckpoint", c.ServerFeatureGate.Enabled(features.LeaseCheckpoint), false},      // a new leader gives every lease its whole TTL
+		{"InitialElectionTickAdvance", c.InitialElectionTickAdvance, true},
+		{"MaxSnapFiles", c.MaxSnapFiles, uint(5)},
+		{"MaxWalFiles", c.MaxWalFiles, uint(5)},
+		{"BackendBatchInterval", c.BackendBatchInterval, time.Duration(0)}, // etcd's: the log is synced, the database need not be
+		{"GRPCKeepAliveMinTime", c.GRPCKeepAliveMinTime, 5 * time.Second},
+		{"AuthTokenTTL", c.AuthTokenTTL, uint(300)},
+
 		{"QuotaBackendBytes", c.QuotaBackendBytes, int64(2 << 30)},
 		{"AutoCompactionMode", c.AutoCompactionMode, "periodic"},
 		{"AutoCompactionRetention", c.AutoCompactionRetention, "5m0s"},
@@ -66,10 +75,12 @@ func TestSafeDefaults(t *testing.T) {
 		{"LogLevel", c.LogLevel, "info"},
 		{"EnableDistributedTracing", c.EnableDistributedTracing, false},
 		{"Metrics", c.Metrics, "basic"},
-		{"CORS", keys(c.CORS), "none"},
-		{"HostWhitelist", keys(c.HostWhitelist), "127.0.0.1 ::1 localhost"},
+		{"CORS", setText(c.CORS), "none"},
+		{"HostWhitelist", setText(c.HostWhitelist), "127.0.0.1 ::1 localhost"},
 		{"SocketOpts", c.SocketOpts.ReusePort || c.SocketOpts.ReuseAddress, false},
 
+		{"AuthToken", c.AuthToken, "simple"},
+		{"BcryptCost", c.BcryptCost, uint(10)},
 		{"TlsMinVersion", c.TlsMinVersion, "TLS1.2"},
 		{"ClientAutoTLS", c.ClientAutoTLS, false},
 		{"PeerAutoTLS", c.PeerAutoTLS, false},
@@ -80,7 +91,7 @@ func TestSafeDefaults(t *testing.T) {
 	}
 }
 
-func keys(set map[string]struct{}) string {
+func setText(set map[string]struct{}) string {
 	list := ""
 	for _, k := range slices.Sorted(maps.Keys(set)) {
 		list += " " + k
@@ -109,12 +120,13 @@ func TestEmbedConfig(t *testing.T) {
 		{"InitialCluster", c.InitialCluster, "a=https://10.0.0.1:1002,b=https://b.example:1002"},
 		{"AdvertisePeerUrls", texts(c.AdvertisePeerUrls)[0], "https://b.example:1002"},
 		{"AdvertiseClientUrls", texts(c.AdvertiseClientUrls)[0], "http://locks.example:1001"},
-		{"HostWhitelist", keys(c.HostWhitelist), "127.0.0.1 ::1 localhost locks.example"},
+		{"HostWhitelist", setText(c.HostWhitelist), "127.0.0.1 ::1 localhost locks.example"},
 		{"TickMs", c.TickMs, uint(20)},
 		{"ElectionMs", c.ElectionMs, uint(200)},
 		{"AutoCompactionRetention", c.AutoCompactionRetention, "1m30s"},
 		{"ClientTLS", c.ClientTLSInfo.Empty(), true},
 		{"PeerTLS cert", c.PeerTLSInfo.CertFile + c.PeerTLSInfo.KeyFile + c.PeerTLSInfo.TrustedCAFile, "ckca"},
+		{"PeerTLS addresses", c.PeerTLSInfo.SkipClientSANVerify, true},
 		{"PeerTLS auth", c.PeerTLSInfo.ClientCertAuth, true},
 	} {
 		if s.got != s.want {

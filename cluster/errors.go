@@ -1,6 +1,10 @@
 package cluster
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/fencelock/fencelock/cluster/bootstrap"
+)
 
 var (
 	// ErrInUse: another member, or a tool, works on the data folder, in this
@@ -10,6 +14,11 @@ var (
 	// ErrForeignFolder: the data folder belongs to another member, another
 	// cluster, or another program. Nothing in it was touched.
 	ErrForeignFolder = errors.New("not this member's folder")
+
+	// ErrReplace, ErrInterrupted, ErrDisagree: why a first start is refused.
+	ErrReplace     = bootstrap.ErrReplace
+	ErrInterrupted = bootstrap.ErrInterrupted
+	ErrDisagree    = bootstrap.ErrDisagree
 
 	// ErrRemoved: the member is no longer part of its cluster. Its data folder
 	// is of no more use; a replacement starts with an empty one.

@@ -40,3 +40,25 @@ func TestFailStopWhileServing(t *testing.T) {
 	}()
 	f.guard(zap.NewNop()).Panic("half a transaction")
 }
+
+// A member that has just been removed, and is asked for its role, must not take the
+// process with it.
+func TestFailStopOfRemovedMember(t *testing.T) {
+	f := newFailStop()
+	f.setServing(true)
+	ended, returned := make(chan struct{}), false
+	go func() {
+		defer close(ended)
+		f.guard(zap.NewNop()).Panic(removedPanic)
+		returned = true
+	}()
+	<-ended
+	select {
+	case <-f.died:
+		t.Error("the member was taken for dead")
+	default:
+	}
+	if returned {
+		t.Error("the log returned to a request that cannot go on")
+	}
+}

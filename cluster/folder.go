@@ -50,7 +50,10 @@ func (f *folder) hasData() bool { return wal.Exist(filepath.Join(f.path, "member
 
 // claim writes whose folder this is, or checks it.
 func (f *folder) claim(cfg Config) error {
-	if !f.hasData() {
+	if !f.hasData() && !f.ran() {
+		if err := f.bear(cfg); err != nil {
+			return err
+		}
 		return writeIdentity(f.identityPath(), identityOf(cfg))
 	}
 	have, err := readIdentity(f.identityPath())

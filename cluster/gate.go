@@ -2,11 +2,13 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 )
 
@@ -17,7 +19,8 @@ import (
 // While it is closed, requests wait. Draining ends streams, which would last as
 // long as their clients, and refuses new requests; cut ends all that is left.
 // Ended requests get ErrGRPCStopped: its code, Unavailable, makes etcd's client
-// turn to another member, and leaves open whether a write took effect.
+// turn to another member, and leaves open whether a write took effect. A request
+// that is refused at the door gets errNotAdmitted.
 type gate struct {
 	opened chan struct{} // closed by open
 	idle   chan struct{} // closed when draining and no request is left
@@ -31,6 +34,11 @@ type gate struct {
 	running  int // requests and streams inside
 	draining bool
 }
+
+// errNotAdmitted is a request that nothing was done about. These words are the ones
+// for which etcd's client repeats even a write, with another member
+// (isSafeRetryMutableRPC).
+var errNotAdmitted = status.Error(codes.Unavailable, "there is no connection available")
 
 func newGate() *gate {
 	g := &gate{opened: make(chan struct{}), idle: make(chan struct{})}
@@ -98,6 +106,9 @@ func (g *gate) options() []grpc.ServerOption {
 
 func (g *gate) unary(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 	if err := g.enter(ctx); err != nil {
+		if errors.Is(err, rpctypes.ErrGRPCStopped) {
+			err = errNotAdmitted
+		}
 		return nil, err
 	}
 	defer g.leave()

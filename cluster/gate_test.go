@@ -83,8 +83,8 @@ func TestGateDrain(t *testing.T) {
 		if err := <-watch; !errors.Is(err, rpctypes.ErrGRPCStopped) {
 			t.Errorf("stream: got %v, want %v", err, rpctypes.ErrGRPCStopped)
 		}
-		if err := <-call(g, t.Context(), 0); !errors.Is(err, rpctypes.ErrGRPCStopped) {
-			t.Errorf("late request: got %v, want %v", err, rpctypes.ErrGRPCStopped)
+		if err := <-call(g, t.Context(), 0); !errors.Is(err, errNotAdmitted) {
+			t.Errorf("late request: got %v, want %v", err, errNotAdmitted)
 		}
 		g.cut()
 		if err := <-long; !errors.Is(err, rpctypes.ErrGRPCStopped) {

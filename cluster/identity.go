@@ -18,10 +18,12 @@ import (
 type identity struct {
 	Name  string              `json:"name"`
 	Peers map[string][]string `json:"peers"` // peer URLs of all members by name, as first given
+
+	TokenFloor string `json:"tokenFloor,omitempty"` // as last given before there was data
 }
 
 func identityOf(cfg Config) identity {
-	id := identity{Name: cfg.Name, Peers: map[string][]string{}}
+	id := identity{Name: cfg.Name, Peers: map[string][]string{}, TokenFloor: floorText(cfg)}
 	a, _ := cfg.addresses() // cfg is valid
 	for name, urls := range a.peers {
 		id.Peers[name] = sorted(urls)
@@ -99,11 +101,19 @@ func writeIdentity(path string, id identity) error {
 	if err != nil {
 		return fmt.Errorf("encode identity: %w", err)
 	}
-	if err := writeSynced(path+".tmp", append(data, '\n')); err != nil {
+	if err := replaceSynced(path, append(data, '\n')); err != nil {
 		return fmt.Errorf("write identity: %w", err)
 	}
+	return nil
+}
+
+// replaceSynced writes a file in one step that lasts through a power loss.
+func replaceSynced(path string, data []byte) error {
+	if err := writeSynced(path+".tmp", data); err != nil {
+		return err
+	}
 	if err := os.Rename(path+".tmp", path); err != nil {
-		return fmt.Errorf("write identity: %w", err)
+		return err
 	}
 	return syncFolder(filepath.Dir(path))
 }

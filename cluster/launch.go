@@ -18,7 +18,7 @@ func (m *Member) launch() error {
 		return err
 	}
 	cfg.ZapLoggerBuilder = embed.NewZapLoggerBuilder(m.fatal.guard(m.log.Named("etcd")))
-	cfg.GRPCAdditionalServerOptions = m.gate.options()
+	cfg.GRPCAdditionalServerOptions = append(cfg.GRPCAdditionalServerOptions, m.gate.options()...)
 	started := make(chan error, 1)
 	go func() {
 		err := errEnded
@@ -53,10 +53,14 @@ func (m *Member) launched(started <-chan error) error {
 }
 
 func (m *Member) explainStart(err error) error {
-	switch {
-	case errors.Is(err, errEnded):
+	if errors.Is(err, errEnded) {
 		return m.fatal.cause()
-	case errors.Is(err, syscall.EADDRINUSE):
+	}
+	return explainListen(err)
+}
+
+func explainListen(err error) error {
+	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("%w; another process listens there: stop it, or use another port", err)
 	}
 	return err

@@ -6,9 +6,13 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.uber.org/zap"
+
+	"github.com/fencelock/fencelock/cluster/monitor"
+	"github.com/fencelock/fencelock/fencing/keys"
 )
 
 // Member is a running member. Its methods may be called from several goroutines.
@@ -22,9 +26,17 @@ type Member struct {
 	etcd   *embed.Etcd
 	log    *zap.Logger
 
+	space   keys.Space
+	counter *monitor.Counter
+	monitor *monitor.Server // nil: none
+	serving atomic.Bool     // etcd is there, and ready
+
 	errs    chan error    // buffered for the one error that watch sends
 	closing chan struct{} // closed by the first Close or Kill
 	watched chan struct{} // closed when watch has ended
+
+	tasks   sync.WaitGroup // the census and upkeep, from serving to closing
+	endTask context.CancelFunc
 
 	stopOnce sync.Once
 	stopErr  error

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"go.uber.org/zap"
+
+	"github.com/fencelock/fencelock/cluster/monitor"
 )
 
 // Start runs one member and returns when it is ready, that is after a
@@ -18,6 +20,9 @@ import (
 func Start(ctx context.Context, cfg Config) (*Member, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
+		return nil, fmt.Errorf("member configuration: %w", err)
+	}
+	if err := cfg.checkFiles(); err != nil {
 		return nil, fmt.Errorf("member configuration: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, cfg.StartTimeout)
@@ -41,17 +46,48 @@ func startIn(ctx context.Context, cfg Config, folder *folder) (*Member, error) {
 		return nil, err
 	}
 	restart := folder.hasData()
-	if err := m.launch(); err != nil {
+	if err := m.openMonitor(); err != nil {
 		folder.close()
 		return nil, err
 	}
-	if err := m.admit(ctx, restart); err != nil {
+	if err := m.bootstrap(ctx); err != nil {
+		m.closeMonitor()
+		folder.close()
+		return nil, err
+	}
+	if err := m.enter(ctx, restart); err != nil {
 		return nil, errors.Join(err, m.stop())
 	}
 	m.fatal.setServing(true)
 	m.gate.open()
+	m.serve()
 	go m.watch() // waited for by end
 	return m, nil
+}
+
+// bootstrap starts etcd, once it is certain which cluster it belongs to.
+func (m *Member) bootstrap(ctx context.Context) error {
+	if err := m.begin(ctx); err != nil {
+		return err
+	}
+	return m.launch()
+}
+
+// enter returns when etcd, which has started, may serve clients.
+func (m *Member) enter(ctx context.Context, restart bool) error {
+	if err := errors.Join(m.folder.noteRan(), m.folder.dropStaged()); err != nil {
+		return err
+	}
+	return m.admit(ctx, restart)
+}
+
+// serve starts what a running member does by itself; end waits for it.
+func (m *Member) serve() {
+	ctx, cancel := context.WithCancel(context.Background())
+	m.endTask = cancel
+	m.serving.Store(true)
+	m.tasks.Go(func() { m.counter.Run(ctx) })
+	m.tasks.Go(func() { m.upkeep(ctx) })
 }
 
 func newMember(cfg Config, folder *folder) (*Member, error) {
@@ -59,8 +95,13 @@ func newMember(cfg Config, folder *folder) (*Member, error) {
 	if err != nil {
 		return nil, err
 	}
+	space, err := newSpace(cfg.Namespace)
+	if err != nil {
+		return nil, err
+	}
 	m := &Member{
 		cfg:     cfg,
+		space:   space,
 		client:  texts(a.advertiseClient),
 		peer:    texts(a.advertisePeer),
 		folder:  folder,
@@ -71,7 +112,9 @@ func newMember(cfg Config, folder *folder) (*Member, error) {
 		closing: make(chan struct{}),
 		watched: make(chan struct{}),
 	}
+	m.counter = monitor.NewCounter(m.census)
 	m.warnPlain(a)
+	m.warnTwo()
 	return m, nil
 }
 

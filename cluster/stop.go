@@ -50,11 +50,13 @@ func (m *Member) Kill() error {
 func (m *Member) end(graceful bool) error {
 	close(m.closing)
 	<-m.watched
+	m.endTask()
 	if graceful {
 		handedOver := m.handOver()
 		defer func() { <-handedOver }()
 		m.gate.drain(drainWait)
 	}
+	m.tasks.Wait() // a defragmentation has no way to end early, and etcd would wait for it too
 	return m.stop()
 }
 
@@ -76,6 +78,7 @@ func (m *Member) handOver() <-chan struct{} {
 // stop stops etcd and gives the folder back. The server comes first: in its own
 // order etcd would try for 7 s to hand leadership to a follower that is silent.
 func (m *Member) stop() error {
+	defer m.closeMonitor() // last: it says that the member is being stopped
 	m.gate.cut()
 	m.fatal.setServing(false)
 	closed := make(chan struct{})

@@ -82,10 +82,7 @@ func clientTLS(t *testing.T, pair tls.Certificate, show bool) *tls.Config {
 // certificate makes one that signs itself, and serves as everybody's.
 func certificate(t *testing.T) (tls.Certificate, cluster.TLS) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := newKey(t)
 	template := &x509.Certificate{
 		SerialNumber:          big.NewInt(1),
 		Subject:               pkix.Name{CommonName: "fencelock test"},
@@ -97,10 +94,7 @@ func certificate(t *testing.T) (tls.Certificate, cluster.TLS) {
 		IsCA:                  true,
 		BasicConstraintsValid: true,
 	}
-	cert, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cert := selfSigned(t, key, template)
 	der, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
 		t.Fatal(err)
@@ -121,4 +115,26 @@ func writePEM(t *testing.T, dir, kind string, der []byte) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+func newKey(t *testing.T) *ecdsa.PrivateKey {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+func selfSigned(t *testing.T, key *ecdsa.PrivateKey, template *x509.Certificate) []byte {
+	t.Helper()
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return der
+}
+
+func inPEM(kind string, der []byte) []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
 }

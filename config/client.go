@@ -8,13 +8,14 @@ import (
 	"github.com/fencelock/fencelock/client"
 )
 
-// Config returns what client.New takes. It reads the TLS files.
+// Config returns what client.New takes. It reads the TLS files, to say what is
+// wrong with them; the client reads them anew for every connection.
 func (c Client) Config() (client.Config, error) {
 	if err := c.check(); err != nil {
 		return client.Config{}, err
 	}
-	tlsConfig, err := c.tls()
-	if err != nil {
+	files := client.TLSFiles{CACert: c.CACert, Cert: c.Cert, Key: c.Key}
+	if err := files.Check(); err != nil {
 		return client.Config{}, err
 	}
 	return client.Config{
@@ -22,7 +23,7 @@ func (c Client) Config() (client.Config, error) {
 		TTL:         c.TTL,
 		Namespace:   c.Namespace,
 		Owner:       c.Owner,
-		TLS:         tlsConfig,
+		TLSFiles:    files,
 		Username:    c.User,
 		Password:    c.Password,
 		DialTimeout: c.DialTimeout,

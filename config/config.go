@@ -32,15 +32,29 @@ type Server struct {
 	ListenClient, ListenPeer       []string
 	AdvertiseClient, AdvertisePeer []string
 	Peers                          []string // of every member, this one included; empty: a single node
+	Join                           []string // client addresses of a running cluster that this member joins
+
+	TokenFloor int64 // 0: none; cluster.FloorNow: now
+
+	ListenMetrics string // host:port or "off"; empty: a default that yields to others
 
 	Heartbeat, Election time.Duration
 	Quota               int64 // bytes
 	Retention           time.Duration
+	Defrag              time.Duration // negative: never
 
 	LogLevel  string // "debug", "info", "warn" or "error"
 	LogFormat string // "console" or "json"
 
 	ClientTLS, PeerTLS ServerTLS
+	Tokens             ServerTokens
+}
+
+// ServerTokens has the PEM files of the key that logins are signed with. Without
+// one, etcd's simple tokens are used.
+type ServerTokens struct {
+	Key, PubKey string
+	TTL         time.Duration
 }
 
 // ServerTLS has the PEM files of one side of a member.

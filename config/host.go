@@ -18,10 +18,11 @@ const lookupTime = 5 * time.Second
 type host struct {
 	addresses func() (ownAddresses, error)
 	lookup    func(ctx context.Context, name string) ([]netip.Addr, error)
+	source    func(ctx context.Context, to string) (string, error) // the own address on the way to host:port
 }
 
 func thisHost() host {
-	return host{addresses: interfaceAddresses, lookup: lookupHost}
+	return host{addresses: interfaceAddresses, lookup: lookupHost, source: sourceAddress}
 }
 
 // ownAddresses are those of a host's interfaces.

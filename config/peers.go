@@ -18,7 +18,7 @@ import (
 type peer struct {
 	name       string
 	host, port string
-	address    string // as given
+	address    string // as given, in lower case
 }
 
 type peerList []peer
@@ -30,7 +30,7 @@ func parsePeers(addresses []string) (peerList, error) {
 		if err != nil {
 			return nil, err
 		}
-		p := peer{host: strings.ToLower(u.Hostname()), port: u.Port(), address: address}
+		p := peer{host: strings.ToLower(u.Hostname()), port: u.Port(), address: strings.ToLower(address)} // etcd compares bytes
 		p.name = net.JoinHostPort(p.host, p.port)
 		if slices.Contains(list.names(), p.name) {
 			return nil, fmt.Errorf("%s is there twice", p.name)

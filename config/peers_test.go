@@ -121,6 +121,9 @@ func TestPeersAgree(t *testing.T) {
 	if a.ClusterToken != b.ClusterToken {
 		t.Errorf("tokens %s and %s differ for one list", a.ClusterToken, b.ClusterToken)
 	}
+	if x, y := addressesOf(a), addressesOf(b); !slices.Equal(x, y) {
+		t.Errorf("addresses %v and %v differ for one list", x, y)
+	}
 	if len(a.InitialCluster) != 3 || len(b.InitialCluster) != 3 {
 		t.Errorf("members %v and %v, want three each", a.InitialCluster, b.InitialCluster)
 	}
@@ -128,6 +131,15 @@ func TestPeersAgree(t *testing.T) {
 	if a.ClusterToken == other.ClusterToken {
 		t.Error("another list of peers has the same token")
 	}
+}
+
+func addressesOf(cfg cluster.Config) []string {
+	var list []string
+	for _, addresses := range cfg.InitialCluster {
+		list = append(list, addresses...)
+	}
+	slices.Sort(list)
+	return list
 }
 
 // A name of one's own goes with an address that says which member it is.

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/fencelock/fencelock/cluster"
 )
@@ -30,18 +32,42 @@ func (s Server) member(ctx context.Context, here host) (cluster.Config, error) {
 		ListenPeer:      s.ListenPeer,
 		AdvertiseClient: s.AdvertiseClient,
 		AdvertisePeer:   s.AdvertisePeer,
+		TokenFloor:      s.TokenFloor,
 		Heartbeat:       s.Heartbeat,
 		Election:        s.Election,
 		Quota:           s.Quota,
 		Retention:       s.Retention,
+		Defrag:          cluster.Defrag{Every: s.Defrag},
 		ClientTLS:       s.ClientTLS.member(),
 		PeerTLS:         s.PeerTLS.member(),
+		Tokens:          s.Tokens.member(),
+	}
+	cfg.ListenMetrics, cfg.MetricsOptional = s.metrics()
+	if len(s.Join) > 0 {
+		return s.joining(ctx, cfg, here)
 	}
 	if len(s.Peers) == 0 {
 		return cfg, nil
 	}
 	return s.amongPeers(ctx, cfg, here)
 }
+
+// metrics is where health and metrics are answered, empty: nowhere, and whether the
+// member does without if somebody else has the port: nobody has asked for the
+// default, and several members on one host all have it.
+func (s Server) metrics() (address string, optional bool) {
+	switch s.ListenMetrics {
+	case "":
+		return defaultMetrics, true
+	case off:
+		return "", false
+	}
+	return s.ListenMetrics, false
+}
+
+// defaultMetrics is next to the ports for clients and peers, as etcd's guides
+// have it.
+const defaultMetrics = "127.0.0.1:2381"
 
 // amongPeers adds to cfg what follows from the list of peers.
 func (s Server) amongPeers(ctx context.Context, cfg cluster.Config, here host) (cluster.Config, error) {
@@ -65,7 +91,7 @@ func (s Server) check() error {
 	if s.Election < 5*s.Heartbeat {
 		return fmt.Errorf("--election %v: want at least 5 heartbeats, which are %v", s.Election, 5*s.Heartbeat)
 	}
-	return errors.Join(s.ClientTLS.check("client"), s.PeerTLS.check("peer"))
+	return errors.Join(s.ClientTLS.check("client"), s.PeerTLS.check("peer"), s.Tokens.check())
 }
 
 func (t ServerTLS) check(side string) error {
@@ -82,6 +108,39 @@ func (t ServerTLS) check(side string) error {
 
 func (t ServerTLS) member() cluster.TLS {
 	return cluster.TLS{CertFile: t.Cert, KeyFile: t.Key, CAFile: t.CACert, ClientCertAuth: t.CertAuth}
+}
+
+func (t ServerTokens) check() error {
+	switch {
+	case t.Key == "" && t.PubKey != "":
+		return errors.New("--auth-jwt-pub-key without --auth-jwt-key: a member that cannot sign cannot answer a login")
+	case t.Key != "" && t.TTL%time.Second != 0:
+		return fmt.Errorf("--auth-jwt-ttl %v: want whole seconds", t.TTL)
+	}
+	return nil
+}
+
+// member has no TTL where there is no key: simple tokens do not ask for one.
+func (t ServerTokens) member() cluster.Tokens {
+	if t.Key == "" {
+		return cluster.Tokens{}
+	}
+	return cluster.Tokens{KeyFile: t.Key, PublicKeyFile: t.PubKey, TTL: t.TTL}
+}
+
+// PeerHosts returns the hosts of Peers, without ports, each once.
+func (s Server) PeerHosts() ([]string, error) {
+	peers, err := parsePeers(s.Peers)
+	if err != nil {
+		return nil, fmt.Errorf("peers: %w", err)
+	}
+	var hosts []string
+	for _, p := range peers {
+		if !slices.Contains(hosts, p.host) {
+			hosts = append(hosts, p.host)
+		}
+	}
+	return hosts, nil
 }
 
 // clientPort is where a member listens for clients unless told otherwise, as

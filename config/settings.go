@@ -32,6 +32,7 @@ func settings(c *Config) []setting {
 	all := []setting{{key: "output", flag: "output", value: oneOf(&c.Output, "table", "json", "yaml"), def: "table", usage: "how to print"}}
 	all = append(all, clientSettings(&c.Client)...)
 	all = append(all, serverSettings(&c.Server)...)
+	all = append(all, tokenSettings(&c.Server.Tokens)...)
 	all = append(all, tlsSettings("client", &c.Server.ClientTLS)...)
 	return append(all, tlsSettings("peer", &c.Server.PeerTLS)...)
 }
@@ -60,7 +61,7 @@ func clientSettings(c *Client) []setting {
 func serverSettings(s *Server) []setting {
 	return []setting{
 		{key: "server.name", flag: "name", value: memberName(&s.Name),
-			usage: `the member's name (default "default"; with --peers its address there)`},
+			usage: `the member's name (default "default"; with --peers or --join its peer address)`},
 		{key: "server.data-dir", flag: "data-dir", value: filled(&s.DataDir), def: "fencelock-data", usage: "data folder"},
 		{key: "server.listen-client", flag: "listen-client", value: addresses(&s.ListenClient),
 			usage: "where clients connect (default 127.0.0.1:2379; with --peers also this host's address, port 2379)"},
@@ -72,14 +73,31 @@ func serverSettings(s *Server) []setting {
 			usage: "what other members dial (default: as in --peers, else as --listen-peer)"},
 		{key: "server.peers", flag: "peers", value: addresses(&s.Peers),
 			usage: "the peer addresses of all members, this one included, the same on every host"},
+		{key: "server.join", flag: "join", value: addresses(&s.Join),
+			usage: "client addresses of a running cluster, which this member joins"},
+		{key: "server.token-floor", flag: "token-floor", value: tokenFloor(&s.TokenFloor),
+			usage: "issue tokens above this number, or above all before now; only where there is no data yet"},
+		{key: "server.listen-metrics", flag: "listen-metrics", value: addressOrOff(&s.ListenMetrics),
+			usage: "where /livez, /readyz and /metrics are answered, without TLS (default 127.0.0.1:2381, if it is free)"},
 		{key: "server.heartbeat", flag: "heartbeat", value: duration(&s.Heartbeat, time.Millisecond), def: "100ms", usage: "how often the leader shows itself"},
 		{key: "server.election", flag: "election", value: duration(&s.Election, time.Millisecond), def: "1s",
 			usage: "how long without the leader until an election; lease TTLs are at least 1.5 times that"},
 		{key: "server.quota", flag: "quota", value: size(&s.Quota), def: "2GiB", usage: "limit of the database"},
 		{key: "server.retention", flag: "retention", value: duration(&s.Retention, time.Second), def: "5m", usage: "how much history is kept"},
+		{key: "server.defrag", flag: "defrag", value: durationOrOff(&s.Defrag, time.Minute), def: "1h",
+			usage: "how often to see whether the database is worth defragmenting"},
 		{key: "server.log-level", flag: "log-level", value: oneOf(&s.LogLevel, "debug", "info", "warn", "error"), def: "warn",
 			usage: "what to log, on standard error"},
 		{key: "server.log-format", flag: "log-format", value: oneOf(&s.LogFormat, "console", "json"), def: "console", usage: "how to log"},
+	}
+}
+
+func tokenSettings(t *ServerTokens) []setting {
+	return []setting{
+		{key: "server.auth-jwt-key", flag: "auth-jwt-key", value: text(&t.Key),
+			usage: "PEM file of the private key that logins are signed with, the same on all members (default: etcd's simple tokens)"},
+		{key: "server.auth-jwt-pub-key", flag: "auth-jwt-pub-key", value: text(&t.PubKey), usage: "PEM file of its public key, to be checked against it"},
+		{key: "server.auth-jwt-ttl", flag: "auth-jwt-ttl", value: duration(&t.TTL, time.Second), def: "5m", usage: "how long a signed login is good for"},
 	}
 }
 

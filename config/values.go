@@ -118,6 +118,44 @@ func boolean(to *bool) pflag.Value {
 	return field[bool]{to, kindBool, parse, strconv.FormatBool}
 }
 
+// off, in place of a value, switches off what it is for.
+const off = "off"
+
+func addressOrOff(to *string) pflag.Value {
+	value := checkedText(to, func(s string) error {
+		if s == off {
+			return nil
+		}
+		u, err := parseAddress(s)
+		if err == nil && (u.Scheme != "" || u.Path != "") {
+			err = fmt.Errorf("%q: want host:port alone; there is no TLS", s)
+		}
+		return err
+	}).(field[string])
+	value.kind = "host:port|" + off
+	return value
+}
+
+// durationOrOff is negative when off.
+func durationOrOff(to *time.Duration, least time.Duration) pflag.Value {
+	value := duration(to, least).(field[time.Duration])
+	parse, show := value.parse, value.show
+	value.kind = kindDuration + "|" + off
+	value.parse = func(s string) (time.Duration, error) {
+		if s == off {
+			return -1, nil
+		}
+		return parse(s)
+	}
+	value.show = func(d time.Duration) string {
+		if d < 0 {
+			return off
+		}
+		return show(d)
+	}
+	return value
+}
+
 // duration refuses less than least.
 func duration(to *time.Duration, least time.Duration) pflag.Value {
 	return durationBetween(to, least, math.MaxInt64)

@@ -11,6 +11,7 @@ needs=(
 	"/usr/lib/postgresql/*/bin/postgres:postgresql:fences in PostgreSQL"
 	"/usr/sbin/mariadbd:mariadb-server-core:fences in MariaDB"
 	"redis-server:redis-server:fences in Redis"
+	"promtool:prometheus:the alert rules"
 )
 
 present() {

@@ -52,6 +52,23 @@ func (s Space) Permits(name string) string { return s.prefix + "semaphore/" + na
 // Limit is the key of a semaphore's limit, in decimal.
 func (s Space) Limit(name string) string { return s.prefix + "semaphore/" + name + "/limit" }
 
+// Semaphores is the prefix of every key of every semaphore.
+func (s Space) Semaphores() string { return s.prefix + "semaphore/" }
+
+// SemaphoreOf returns the name of the semaphore to which a key belongs: as its
+// limit, or else as a claim on it.
+func (s Space) SemaphoreOf(key string) (name string, limit, ok bool) {
+	rest, ok := strings.CutPrefix(key, s.Semaphores())
+	if !ok {
+		return "", false, false
+	}
+	if name, _, ok = strings.Cut(rest, separator); ok {
+		return name, false, true
+	}
+	name, ok = strings.CutSuffix(rest, "/limit")
+	return name, ok, ok
+}
+
 // Fence is the key of a guard's fence; its values are [FenceValue].
 func (s Space) Fence(name string) string { return s.prefix + "fence/" + name }
 
@@ -69,4 +86,14 @@ func (s Space) LockOf(key string) (name string, ok bool) {
 	}
 	name, _, ok = strings.Cut(rest, separator)
 	return name, ok
+}
+
+// Rights are the prefixes of all keys that a client reads and writes for locks
+// whose names begin with prefix: what a user of these locks is to be granted.
+func (s Space) Rights(prefix string) []string {
+	var list []string
+	for _, kind := range []string{"lock/", "fence/", "kv/", "semaphore/"} {
+		list = append(list, s.prefix+kind+prefix)
+	}
+	return list
 }

@@ -29,8 +29,16 @@ type wire struct {
 // connect makes an etcd client whose requests go through the wire.
 func (w *wire) connect(t *testing.T, endpoints []string) *clientv3.Client {
 	t.Helper()
+	return w.connectAs(t, endpoints, "")
+}
+
+// connectAs logs in as a user whose password is the name.
+func (w *wire) connectAs(t *testing.T, endpoints []string, user string) *clientv3.Client {
+	t.Helper()
 	etcd, err := clientv3.New(clientv3.Config{
 		Endpoints:   endpoints,
+		Username:    user,
+		Password:    user,
 		Logger:      zap.NewNop(),
 		DialOptions: []grpc.DialOption{grpc.WithChainUnaryInterceptor(w.intercept)},
 	})

@@ -31,6 +31,10 @@ type Config struct {
 	// the barrier or with the etcd client, whichever comes first.
 	Background func(func(context.Context))
 
+	// Closed says why the handle cannot be used any more, since its owner has
+	// closed; nil while it can. Default: it always can.
+	Closed func() error
+
 	// Refused is told of every operation that was refused, for metrics; nil: nobody.
 	Refused func(guard string, token fencing.Token, err error)
 }
@@ -146,6 +150,9 @@ func (c Config) withDefaults(etcd *clientv3.Client) Config {
 	}
 	if c.Background == nil {
 		c.Background = func(run func(context.Context)) { go run(etcd.Ctx()) }
+	}
+	if c.Closed == nil {
+		c.Closed = func() error { return nil }
 	}
 	if c.Refused == nil {
 		c.Refused = func(string, fencing.Token, error) {}

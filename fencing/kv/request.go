@@ -59,10 +59,16 @@ func (kv *KV) ready(ctx context.Context, req request) (view, error) {
 			return view{}, fmt.Errorf("%s: %w", req.doing, err)
 		}
 	}
+	if err := kv.config.Closed(); err != nil {
+		return view{}, fmt.Errorf("%s: %w", req.doing, err)
+	}
 	if err := ctx.Err(); err != nil {
 		return view{}, outcome.OfRead(ctx, req.doing, err, kv.etcd.Endpoints())
 	}
 	claim, fence, err := kv.afterBarrier(ctx)
+	if errors.Is(err, errBarred) {
+		return view{}, outcome.Refused(req.doing, err)
+	}
 	if err != nil {
 		return view{}, outcome.OfRead(ctx, req.doing, err, kv.etcd.Endpoints())
 	}
@@ -92,6 +98,9 @@ func (kv *KV) commit(ctx context.Context, fence view, req request) (resp *client
 // that it cannot land after a later one, see barrier.
 func (kv *KV) unanswered(ctx context.Context, fence view, req request, err error) error {
 	if !req.write {
+		if closed := kv.config.Closed(); closed != nil { // that is why no answer came
+			return fmt.Errorf("%s: %w", req.doing, closed)
+		}
 		return outcome.OfRead(ctx, req.doing, err, kv.etcd.Endpoints())
 	}
 	if !outcome.Answered(err) && !kv.claims(fence) {

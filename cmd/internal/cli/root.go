@@ -87,6 +87,12 @@ grant, and a store that refuses the work of an older one.
 		newKVCommand(a),
 		newCheckCommand(a),
 		newStatusCommand(a),
+		newSnapshotCommand(a),
+		newMemberCommand(a),
+		newDefragCommand(a),
+		newAlarmCommand(a),
+		newCertCommand(a),
+		newAuthCommand(a),
 		newVersionCommand(a),
 	)
 	return root

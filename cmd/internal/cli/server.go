@@ -27,23 +27,32 @@ address in the list; --name says which one it is where it cannot:
 
   fencelock server --peers a.example:2380,b.example:2380,c.example:2380
 
+The first start needs all of them up at once, and waits for a minute. The same
+command restarts a member. One whose folder was lost is refused: the others would
+not know which tokens it has seen. --token-floor N, on every host, makes a new
+cluster issue tokens above N, for resources that remember an older one.
+` + joinHelp + `
 When the member is ready it prints one line on standard error, where its log goes
 as well: ready name=NAME client=URL[,URL]`,
 		Args: arguments(0, 0, "no arguments"),
 		RunE: interruptible(func(cmd *cobra.Command, _ []string) error {
-			if err := refuseClientFlags(cmd); err != nil {
-				return err
-			}
 			cfg, err := a.loadConfig(cmd)
 			if err != nil {
 				return err
 			}
-			return runMember(cmd.Context(), cfg.Server, a.Stderr)
+			if err := refuseClientFlags(cmd, len(cfg.Server.Join) > 0); err != nil {
+				return err
+			}
+			start, err := newStarter(cfg)
+			if err != nil {
+				return err
+			}
+			return runMember(cmd.Context(), cfg, start, a.Stderr)
 		}),
 	}
 	config.AddFlags(cmd.Flags(), config.ServerKeys()...)
 	cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-		cmd.InheritedFlags().VisitAll(func(f *pflag.Flag) { f.Hidden = forClients(f) })
+		cmd.InheritedFlags().VisitAll(func(f *pflag.Flag) { f.Hidden = forClients(f) && !forJoining(f) })
 		cmd.Root().HelpFunc()(cmd, args)
 	})
 	return cmd
@@ -54,11 +63,12 @@ as well: ready name=NAME client=URL[,URL]`,
 func forClients(inherited *pflag.Flag) bool { return inherited.Name != "config" }
 
 // refuseClientFlags refuses flags that only clients have: a member that was given
-// --cert, and took no notice, would serve without TLS.
-func refuseClientFlags(cmd *cobra.Command) error {
+// --cert, and took no notice, would serve without TLS. One that joins is a client
+// first.
+func refuseClientFlags(cmd *cobra.Command, joins bool) error {
 	var err error
 	cmd.InheritedFlags().VisitAll(func(f *pflag.Flag) {
-		if !f.Changed || !forClients(f) || err != nil {
+		if !f.Changed || !forClients(f) || joins && forJoining(f) || err != nil {
 			return
 		}
 		advice := "leave it out"
@@ -72,7 +82,8 @@ func refuseClientFlags(cmd *cobra.Command) error {
 
 // runMember runs a member until ctx ends, which is no error, or until it stops by
 // itself.
-func runMember(ctx context.Context, settings config.Server, stderr io.Writer) error {
+func runMember(ctx context.Context, all config.Config, start starter, stderr io.Writer) error {
+	settings := all.Server
 	cfg, err := settings.Member(ctx)
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -80,9 +91,10 @@ func runMember(ctx context.Context, settings config.Server, stderr io.Writer) er
 	case err != nil:
 		return &usageError{err: fmt.Errorf("server: %w", err)}
 	}
+	cfg.Namespace = all.Client.Namespace         // for what it counts
 	out := zapcore.Lock(zapcore.AddSync(stderr)) // the log and the ready line come from different goroutines
 	cfg.Logger = newLogger(out, settings.LogLevel, settings.LogFormat)
-	m, err := cluster.Start(ctx, cfg)
+	m, err := start(ctx, cfg)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil // stopped as asked, before it was ready

@@ -106,13 +106,22 @@ func OfWrite(ctx context.Context, doing string, err error, endpoints []string) e
 func Refused(doing string, err error) error {
 	switch {
 	case errors.Is(err, rpctypes.ErrNoSpace):
-		return fmt.Errorf("%s: the cluster's store is full (%w); delete data, compact and defragment, then clear the alarm; locks can still be given back and renewed", doing, err)
+		return fmt.Errorf("%s: the cluster's store is full (%w); locks can still be given back and renewed, and records deleted; delete what can go, then run \"fencelock alarm clear\"", doing, err)
 	case errors.Is(err, rpctypes.ErrRequestTooLarge), tooLargeToSend(err):
 		return fmt.Errorf("%s: too large for one request (%w); a member takes 1.5 MiB unless set otherwise", doing, err)
+	case byLearner(err):
+		return fmt.Errorf("%s: %w: only a learner answered (%w), which serves nobody before it is promoted; add other members to the endpoints",
+			doing, fencing.ErrUnavailable, err)
 	case errors.Is(err, rpctypes.ErrPermissionDenied):
-		return fmt.Errorf("%s: permission denied (%w); grant this user's role read and write on the lock's keys", doing, err)
+		return fmt.Errorf("%s: permission denied (%w); grant this user read and write on the lock's keys, under lock/, fence/, kv/ and semaphore/ in the namespace, as \"fencelock auth grant USER --prefix PREFIX/\" does", doing, err)
 	}
 	return fmt.Errorf("%s: %w", doing, err)
+}
+
+// byLearner reports whether a learner has refused a request. etcd's client sends it
+// to another endpoint by itself, if it has one.
+func byLearner(err error) bool {
+	return errors.Is(etcdError(err), rpctypes.Error(rpctypes.ErrGRPCNotSupportedForLearner))
 }
 
 // tooLargeToSend reports whether gRPC on this side refused to send a message.

@@ -1,0 +1,11 @@
+// Every test gives back the goroutines that it started.
+
+package queue
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

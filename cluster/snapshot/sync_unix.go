@@ -1,0 +1,21 @@
+//go:build unix
+
+package snapshot
+
+import (
+	"errors"
+	"fmt"
+	"os"
+)
+
+// syncFolder makes a rename in path last through a power loss.
+func syncFolder(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("sync folder: %w", err)
+	}
+	if err := errors.Join(d.Sync(), d.Close()); err != nil {
+		return fmt.Errorf("sync folder: %w", err)
+	}
+	return nil
+}
