@@ -57,13 +57,13 @@ func image(t *testing.T) string {
 	if _, err := run(t.Context(), limit, builderFiles(t), "docker", "import", "--change=LABEL "+label, "-", base); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { cleanUp(t, "sh", "-c", `docker rmi --force $(docker images --all --quiet --filter=label="$0")`, label) })
-	out, err := run(t.Context(), buildLimit, nil, "docker", "build", "--force-rm", "--build-arg", "BUILD_IMAGE="+base, "--tag", name, top)
-	if err != nil {
+	t.Cleanup(func() {
+		cleanUp(t, "sh", "-c", `docker rmi --force $(docker images --all --quiet --filter=label="$0")`, label)
+	})
+	if _, err := run(t.Context(), buildLimit, nil, "docker", "build", "--force-rm", "--build-arg", "BUILD_IMAGE="+base, "--tag", name, top); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { cleanUp(t, "docker", "rmi", "--force", name) })
-	t.Log(out[max(0, len(out)-500):])
 	return name
 }
 

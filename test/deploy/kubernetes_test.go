@@ -89,13 +89,14 @@ func TestKubernetesMembers(t *testing.T) {
 	c := set.Spec.Template.Spec.Containers[0]
 	var peers []string
 	for i := range set.Spec.Replicas {
-		peers = append(peers, fmt.Sprintf("%s-%d.%s:2380", set.Metadata.Name, i, set.Spec.ServiceName))
+		peers = append(peers, set.host(i)+":2380")
 	}
 	if want := []string{"server", "--peers=" + strings.Join(peers, ",")}; !slices.Equal(c.Args, want) {
 		t.Fatalf("got the arguments %q, want %q", c.Args, want)
 	}
 	for i, peer := range peers {
-		cfg, err := config.Load(config.Sources{Env: c.environment(fmt.Sprintf("%s-%d", set.Metadata.Name, i), peers)})
+		pod := fmt.Sprintf("%s-%d", set.Metadata.Name, i)
+		cfg, err := config.Load(config.Sources{Env: append(c.environment(pod), "FENCELOCK_SERVER_PEERS="+strings.Join(peers, ","))})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,11 +117,15 @@ func TestKubernetesMembers(t *testing.T) {
 	}
 }
 
-// environment is that of a pod, with the peers that its arguments have.
-func (c container) environment(pod string, peers []string) []string {
-	env := []string{"FENCELOCK_SERVER_PEERS=" + strings.Join(peers, ",")}
+// environment is that of a pod.
+func (c container) environment(pod string) []string {
+	var env []string
 	for _, entry := range c.Env {
-		env = append(env, entry.Name+"="+strings.ReplaceAll(entry.Value, "$(POD_NAME)", pod))
+		value := strings.ReplaceAll(entry.Value, "$(POD_NAME)", pod)
+		if entry.Name == "POD_NAME" { // a reference, not a value
+			value = pod
+		}
+		env = append(env, entry.Name+"="+value)
 	}
 	return env
 }
