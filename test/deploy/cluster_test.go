@@ -48,6 +48,7 @@ func TestContainers(t *testing.T) {
 		}
 	})
 	t.Run("volume gone", func(t *testing.T) { c.wantRefused(t, h) })
+	t.Run("member replaced", func(t *testing.T) { c.replace(t, h) })
 	h.release(t)
 }
 
@@ -83,6 +84,31 @@ func (c *containers) wantRefused(t *testing.T, h *holder) {
 		t.Error("a member without its data is healthy, want it refused")
 	}
 	h.write(t, "refusal of a member", func() {})
+}
+
+// replace brings m3 back as the operations guide says: its successor joins once, in a
+// container of its own on the same volume, and from then on the old command is right.
+func (c *containers) replace(t *testing.T, h *holder) {
+	old := c.id(t, "m3")
+	mustRun(t, "docker", "rm", "--force", old)
+	mustRun(t, "docker", "volume", "rm", c.project+"_m3")
+	mustRun(t, "docker", "exec", c.id(t, "m1"), "/fencelock", "member", "replace", "m3:2380", "--yes")
+	id := mustRun(t, "docker", "run", "--detach", "--network="+c.network(), "--network-alias=m3", "--volume="+c.project+"_m3:/data", c.image,
+		"server", "--join=http://m1:2379", "--name=m3:2380", "--advertise-peer=m3:2380", "--listen-peer=0.0.0.0:2380", "--listen-client=0.0.0.0:2379", "--advertise-client=m3:2379")
+	t.Cleanup(func() {
+		if t.Failed() {
+			out, err := run(context.Background(), limit, nil, "sh", "-c", `docker logs --tail=30 "$0" 2>&1`, id)
+			t.Log(out, err)
+		}
+		cleanUp(t, "docker", "rm", "--force", id)
+	})
+	eventually(t, "the successor is ready", func() bool {
+		out, err := run(t.Context(), limit, nil, "docker", "exec", id, "/fencelock", "health")
+		return err == nil && out == "ready"
+	})
+	h.write(t, "replacement of a member", func() { mustRun(t, "docker", "stop", "--time=30", id) })
+	mustRun(t, c.compose("up", "--no-build", "--detach", "m3")...)
+	c.awaitHealth(t, "m3")
 }
 
 // holder has the lock throughout.

@@ -13,6 +13,7 @@ import (
 // containers is a cluster that Compose runs.
 type containers struct {
 	project string
+	image   string
 	env     []string
 	ports   []string
 }
@@ -23,7 +24,7 @@ var members = []string{"m1", "m2", "m3"}
 // ready.
 func startContainers(t *testing.T, image string) *containers {
 	t.Helper()
-	c := &containers{project: fmt.Sprintf("fencelock-test-%d", os.Getpid()), ports: freePorts(t, len(members))}
+	c := &containers{image: image, project: fmt.Sprintf("fencelock-test-%d", os.Getpid()), ports: freePorts(t, len(members))}
 	c.env = []string{"env", "FENCELOCK_IMAGE=" + image}
 	for i, port := range c.ports {
 		c.env = append(c.env, fmt.Sprintf("M%d_PORT=%s", i+1, port))
