@@ -57,10 +57,12 @@ func (g *gate) drain(limit time.Duration) {
 	_ = wait(g.idle, limit)
 }
 
-// cut ends everything at once.
-func (g *gate) cut() {
+// cut ends everything at once, and waits until it has ended, for limit at the
+// longest: a read that is still at work when etcd closes its database panics.
+func (g *gate) cut(limit time.Duration) {
 	g.refuse()
 	g.endCalls()
+	_ = wait(g.idle, limit)
 }
 
 func (g *gate) refuse() {

@@ -86,7 +86,7 @@ func TestGateDrain(t *testing.T) {
 		if err := <-call(g, t.Context(), 0); !errors.Is(err, errNotAdmitted) {
 			t.Errorf("late request: got %v, want %v", err, errNotAdmitted)
 		}
-		g.cut()
+		g.cut(time.Second)
 		if err := <-long; !errors.Is(err, rpctypes.ErrGRPCStopped) {
 			t.Errorf("long request: got %v, want %v", err, rpctypes.ErrGRPCStopped)
 		}
@@ -103,6 +103,44 @@ func TestGateKeepsErrors(t *testing.T) {
 		t.Errorf("stream that its client ended: got %v, want its own error", err)
 	}
 	g.drain(0)
-	g.cut()
-	g.cut()
+	g.cut(time.Second)
+	g.cut(time.Second)
+}
+
+// A read at work while etcd closes its database panics, in another goroutine than
+// the one that closes.
+func TestGateCutWaitsForReadsAtWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate()
+		g.open()
+		began, ended := time.Now(), make(chan time.Duration, 1)
+		go func() {
+			_, _ = g.unary(t.Context(), nil, nil, func(context.Context, any) (any, error) {
+				time.Sleep(300 * time.Millisecond) // takes no notice of its context
+				return nil, nil
+			})
+			ended <- time.Since(began)
+		}()
+		synctest.Wait()
+		g.cut(time.Second)
+		if took := time.Since(began); took < <-ended {
+			t.Errorf("cut returned after %v, before the read", took)
+		}
+		late, done := newGate(), make(chan struct{})
+		late.open()
+		go func() {
+			defer close(done)
+			_, _ = late.unary(t.Context(), nil, nil, func(context.Context, any) (any, error) {
+				time.Sleep(time.Minute)
+				return nil, nil
+			})
+		}()
+		synctest.Wait()
+		began = time.Now()
+		late.cut(time.Second)
+		if took := time.Since(began); took != time.Second {
+			t.Errorf("cut waited %v for a call without end, want 1s", took)
+		}
+		<-done
+	})
 }

@@ -13,6 +13,10 @@ const (
 	// milliseconds, unless the cluster has no quorum, and then longer than this.
 	drainWait = time.Second
 
+	// cutWait is for requests to notice that they were ended: milliseconds, and
+	// longer only for what takes no notice, a defragmentation.
+	cutWait = time.Second
+
 	// stopWait is for etcd's server to stop and its files to be closed. It takes
 	// some 50 ms, and longer while the disk is slow.
 	stopWait = 10 * time.Second
@@ -27,7 +31,7 @@ const (
 var errStuck = errors.New("etcd has not stopped")
 
 // Close hands leadership over, if the member leads others, and stops it. That
-// takes about 1 s; at most an election time-out, plus 1 s for requests in flight,
+// takes about 1 s; at most an election time-out, plus 2 s for requests in flight,
 // plus 13 s. Later calls wait for the first and return the same.
 //
 // Afterwards folder and ports are free. Goroutines of etcd may last a little
@@ -79,7 +83,7 @@ func (m *Member) handOver() <-chan struct{} {
 // order etcd would try for 7 s to hand leadership to a follower that is silent.
 func (m *Member) stop() error {
 	defer m.closeMonitor() // last: it says that the member is being stopped
-	m.gate.cut()
+	m.gate.cut(cutWait)
 	m.fatal.setServing(false)
 	closed := make(chan struct{})
 	go func() {
