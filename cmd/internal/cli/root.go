@@ -93,7 +93,11 @@ grant, and a store that refuses the work of an older one.
 		newAlarmCommand(a),
 		newCertCommand(a),
 		newAuthCommand(a),
+		newConfigCommand(a),
+		newCompletionCommand(a),
+		newManCommand(a),
 		newVersionCommand(a),
 	)
+	addCompletions(a, root)
 	return root
 }
