@@ -93,6 +93,7 @@ grant, and a store that refuses the work of an older one.
 		newAlarmCommand(a),
 		newCertCommand(a),
 		newAuthCommand(a),
+		newBenchCommand(a),
 		newConfigCommand(a),
 		newCompletionCommand(a),
 		newManCommand(a),
