@@ -53,6 +53,7 @@ func (b *timeBar) show(what string, done, total time.Duration) {
 			progressbar.OptionSetWidth(30),
 			progressbar.OptionClearOnFinish(),
 		)
+		_ = b.bar.RenderBlank() // the first percent may take long
 	}
 	_ = b.bar.Set64(done.Milliseconds())
 }

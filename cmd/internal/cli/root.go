@@ -83,6 +83,7 @@ grant, and a store that refuses the work of an older one.
 		newLocksCommand(a),
 		newInspectCommand(a),
 		newWatchCommand(a),
+		newTopCommand(a),
 		newBreakCommand(a),
 		newKVCommand(a),
 		newCheckCommand(a),

@@ -18,10 +18,10 @@ const (
 	laneB      = 104.0
 	laneData   = 174.0
 	axisAt     = 222.0
-	wholeHigh  = 256.0
+	wholeHigh  = 266.0
 	lanesBegin = 70.0
-	leastGap   = 58.0 // between two moments, so that their words have room
-	perSecond  = 75.0 // more for each second between them
+	leastGap   = 68.0 // between two moments, so that their words have room
+	perSecond  = 60.0 // more for each second between them
 )
 
 // WriteHTML draws the runs.
@@ -33,12 +33,18 @@ func (r Report) WriteHTML(w io.Writer) error {
 			"A full bar: the worker holds the lock. A pale one: it only believes so. Grey: it is stopped. The axis is stretched where much happens; numbers refer to the lists.",
 			opening, addA, addB, workerTTL, r.Members),
 	}
+	widest := 0.0 // all have one scale
+	for _, result := range r.Cases {
+		widest = max(widest, newDrawing(result.moments).Width)
+	}
 	for i, result := range r.Cases {
 		s := scene{result.Case, result.Fenced}
+		d := newDrawing(result.moments)
+		d.Width = widest
 		page.Sections = append(page.Sections, picture.Section{
 			Title:   fmt.Sprintf("%d. %s: %s", i+1, s.name, s.guard()),
 			Text:    s.plot() + ".",
-			Picture: newDrawing(result.moments).draw(),
+			Picture: d.draw(),
 			Below:   result.verdict(), Bad: result.UpdateLost,
 			List: lines(result.moments),
 		})
@@ -175,6 +181,9 @@ func (d *drawing) acts(i int, m moment) {
 	d.Line(line, d.x[i], y+laneHigh, d.x[i], laneData+laneHigh/2)
 	d.Dot(class, d.x[i], laneData+laneHigh/2, who(m.who, m.token)+" "+m.what)
 	d.Text("middle small", d.x[i], y-8, word)
+	if m.kind == writes {
+		d.Text("strong", d.x[i]+10, laneData+laneHigh/2+4, strings.TrimPrefix(word, "writes "))
+	}
 }
 
 func who(name string, token fencing.Token) string { return name + ", token " + token.String() + "," }
