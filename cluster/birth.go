@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fencelock/fencelock/cluster/bootstrap"
+	"github.com/fencelock/fencelock/cluster/disk"
 	"github.com/fencelock/fencelock/cluster/snapshot"
 )
 
@@ -111,14 +112,7 @@ func (f *folder) decision() (*bootstrap.Decision, error) {
 
 // recordDecision is called once in a folder's life.
 func (f *folder) recordDecision(d bootstrap.Decision) error {
-	data, err := json.MarshalIndent(d, "", "\t")
-	if err != nil {
-		return fmt.Errorf("encode decision: %w", err)
-	}
-	if err := replaceSynced(f.decisionPath(), append(data, '\n')); err != nil {
-		return fmt.Errorf("write decision: %w", err)
-	}
-	return nil
+	return disk.ReplaceJSON(f.decisionPath(), d)
 }
 
 // ran reports whether etcd's log was here once.
@@ -132,7 +126,7 @@ func (f *folder) noteRan() error {
 	if f.ran() {
 		return nil
 	}
-	if err := replaceSynced(f.ranPath(), []byte("etcd has run in this folder; do not delete this file alone, nor the data beside it\n")); err != nil {
+	if err := disk.Replace(f.ranPath(), []byte("etcd has run in this folder; do not delete this file alone, nor the data beside it\n")); err != nil {
 		return fmt.Errorf("note that the member ran: %w", err)
 	}
 	return nil

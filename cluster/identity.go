@@ -7,8 +7,9 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
+
+	"github.com/fencelock/fencelock/cluster/disk"
 )
 
 // identity is the content of member.json: who started in this folder first.
@@ -96,33 +97,4 @@ func readIdentity(path string) (id identity, err error) {
 
 // writeIdentity replaces the file in one step and syncs it, so that data never
 // lies beside half an identity.
-func writeIdentity(path string, id identity) error {
-	data, err := json.MarshalIndent(id, "", "\t")
-	if err != nil {
-		return fmt.Errorf("encode identity: %w", err)
-	}
-	if err := replaceSynced(path, append(data, '\n')); err != nil {
-		return fmt.Errorf("write identity: %w", err)
-	}
-	return nil
-}
-
-// replaceSynced writes a file in one step that lasts through a power loss.
-func replaceSynced(path string, data []byte) error {
-	if err := writeSynced(path+".tmp", data); err != nil {
-		return err
-	}
-	if err := os.Rename(path+".tmp", path); err != nil {
-		return err
-	}
-	return syncFolder(filepath.Dir(path))
-}
-
-func writeSynced(path string, data []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	return errors.Join(err, f.Sync(), f.Close())
-}
+func writeIdentity(path string, id identity) error { return disk.ReplaceJSON(path, id) }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"reflect"
 	"testing"
+
+	"github.com/fencelock/fencelock/cluster/disk"
 )
 
 type peerMap = map[string][]string
@@ -46,7 +48,7 @@ func TestIdentityFile(t *testing.T) {
 	if got, err := readIdentity(path); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, %v, want %v", got, err, want)
 	}
-	if err := writeSynced(path, []byte(`{"name": "a`)); err != nil {
+	if err := disk.Replace(path, []byte(`{"name": "a`)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := readIdentity(path); !errors.Is(err, ErrForeignFolder) {

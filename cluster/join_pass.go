@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"github.com/fencelock/fencelock/cluster/disk"
 )
 
 // pass is the content of join.json: as which member of which cluster this folder
@@ -45,12 +47,5 @@ func (f *folder) passIs(cluster, member uint64) bool {
 
 // writePass replaces the file in one step and syncs it.
 func writePass(f *folder, p pass) error {
-	data, err := json.MarshalIndent(p, "", "\t")
-	if err != nil {
-		return fmt.Errorf("encode join.json: %w", err)
-	}
-	if err := replaceSynced(f.passPath(), append(data, '\n')); err != nil {
-		return fmt.Errorf("write join.json: %w", err)
-	}
-	return nil
+	return disk.ReplaceJSON(f.passPath(), p)
 }

@@ -12,6 +12,10 @@ needs=(
 	"/usr/sbin/mariadbd:mariadb-server-core:fences in MariaDB"
 	"redis-server:redis-server:fences in Redis"
 	"promtool:prometheus:the alert rules"
+	"docker:docker.io:containers"
+	"docker-compose:docker-compose:containers"
+	"busybox:busybox-static:containers"
+	"systemd-analyze:systemd:the systemd unit"
 )
 
 present() {
@@ -45,4 +49,11 @@ for need in "${needs[@]}"; do
 		missing=1
 	fi
 done
+# Without systemd nobody starts the engine. It stays for the next run.
+if [[ $(id -u) == 0 ]] && command -v dockerd >/dev/null && ! docker version >/dev/null 2>&1; then
+	echo "setup: starting dockerd"
+	setsid dockerd </dev/null >/var/log/dockerd.log 2>&1 &
+	timeout 30 sh -c 'until docker version; do sleep 1; done' >/dev/null 2>&1 ||
+		echo "setup: dockerd does not answer, see /var/log/dockerd.log: the tests go without containers" >&2
+fi
 [[ ${CI:-} != true || $missing == 0 ]]

@@ -19,6 +19,8 @@ import (
 	"go.etcd.io/etcd/server/v3/etcdserver/api/membership"
 	"go.etcd.io/etcd/server/v3/storage/schema"
 	"go.uber.org/zap"
+
+	"github.com/fencelock/fencelock/cluster/disk"
 )
 
 // lockWait is how long another process may take to let go of a database.
@@ -45,14 +47,14 @@ func Apply(dir string, m Membership) error {
 	if err != nil {
 		return fmt.Errorf("apply %s: %w", originDB, err)
 	}
-	err = os.RemoveAll(member + part) // of a run that was killed
+	err = os.RemoveAll(member + disk.Part) // of a run that was killed
 	if err == nil {
-		err = build(dir, member+part, cluster, m.Name)
+		err = build(dir, member+disk.Part, cluster, m.Name)
 	}
 	if err != nil {
-		return fmt.Errorf("apply %s: %w", originDB, errors.Join(err, os.RemoveAll(member+part)))
+		return fmt.Errorf("apply %s: %w", originDB, errors.Join(err, os.RemoveAll(member+disk.Part)))
 	}
-	return complete(member)
+	return disk.Complete(member)
 }
 
 // cluster checks m as etcd does.
@@ -91,7 +93,7 @@ func build(dir, folder string, cluster *membership.RaftCluster, name string) err
 	if err := putMembers(filepath.Join(snapDir, "db"), cluster, last); err != nil {
 		return err
 	}
-	return syncTree(folder)
+	return disk.SyncTree(folder)
 }
 
 // copyStaged copies dir's origin.db, if it is what the origin says.

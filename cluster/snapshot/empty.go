@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 
 	"go.etcd.io/etcd/server/v3/storage/schema"
+
+	"github.com/fencelock/fencelock/cluster/disk"
 )
 
 // MaxFloor is the highest floor that can be asked for. Tokens stay below 2^53 for
@@ -49,13 +51,13 @@ func checkFloor(floor, revision int64) error {
 // stage makes dir's origin.db of what write puts. If that fails, nothing is left.
 func stage(dir string, write func(*store) error) error {
 	path := filepath.Join(dir, originDB)
-	if err := os.RemoveAll(path + part); err != nil { // of a run that was killed
+	if err := os.RemoveAll(path + disk.Part); err != nil { // of a run that was killed
 		return err
 	}
-	if err := writeStore(path+part, write); err != nil {
+	if err := writeStore(path+disk.Part, write); err != nil {
 		return err
 	}
-	return complete(path)
+	return disk.Complete(path)
 }
 
 // writeStore makes the database at path of what write puts, or nothing.

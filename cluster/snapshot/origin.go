@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"github.com/fencelock/fencelock/cluster/disk"
 )
 
 // The files of a staged data folder.
@@ -62,11 +64,7 @@ func WriteOrigin(dir string, o Origin) error {
 	if err := o.check(); err != nil {
 		return fmt.Errorf("write origin: %w", err)
 	}
-	text, err := json.MarshalIndent(origin{o.Birth, o.Snapshot, strconv.FormatInt(o.Floor, 10)}, "", "\t")
-	if err != nil {
-		return fmt.Errorf("write origin: %w", err)
-	}
-	return replaceFile(filepath.Join(dir, originFile), append(text, '\n'))
+	return disk.ReplaceJSON(filepath.Join(dir, originFile), origin{o.Birth, o.Snapshot, strconv.FormatInt(o.Floor, 10)})
 }
 
 func (o Origin) check() error {

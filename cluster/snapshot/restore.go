@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+
+	"github.com/fencelock/fencelock/cluster/disk"
 )
 
 // margin is the default distance, in revisions, between the snapshot and the
@@ -70,7 +72,7 @@ func restore(ctx context.Context, cfg RestoreConfig) (result Restored, err error
 		}
 		result.Origin.Floor = floor
 		result.Namespaces = slices.Compact(slices.Sorted(slices.Values(slices.Concat(c.spaces.named, c.spaces.found))))
-		return writeStore(path+part, func(s *store) error {
+		return writeStore(path+disk.Part, func(s *store) error {
 			result.Dropped, err = edit(ctx, tx, c, floor, s)
 			return err
 		})
@@ -78,7 +80,7 @@ func restore(ctx context.Context, cfg RestoreConfig) (result Restored, err error
 	if err != nil {
 		return Restored{}, err
 	}
-	if result.Origin.Snapshot, err = digestOf(path + part); err != nil {
+	if result.Origin.Snapshot, err = digestOf(path + disk.Part); err != nil {
 		return Restored{}, err
 	}
 	result.Origin.Birth = newBirth()
@@ -87,7 +89,7 @@ func restore(ctx context.Context, cfg RestoreConfig) (result Restored, err error
 	if err := WriteOrigin(cfg.DataDir, result.Origin); err != nil {
 		return Restored{}, err
 	}
-	return result, complete(path)
+	return result, disk.Complete(path)
 }
 
 // floorAbove chooses the floor, or checks the one that is asked for.
@@ -119,7 +121,7 @@ func openFolder(dir string) (made bool, err error) {
 	for _, e := range entries {
 		switch name := e.Name(); {
 		case name == "lost+found", name == "lock" && !e.IsDir(): // a file system's own; a member's that could not start
-		case strings.HasSuffix(name, part), name == originFile && !staged:
+		case strings.HasSuffix(name, disk.Part), name == originFile && !staged:
 		default:
 			return false, fmt.Errorf("data folder %s: %w: it has %s; nothing was touched; stop the member and move its folder away, or use another one with --data-dir",
 				dir, ErrNotEmpty, name)
@@ -135,7 +137,7 @@ func discard(dir string, made bool) error {
 		return os.RemoveAll(dir)
 	}
 	var errs []error
-	for _, name := range []string{originDB + part, originFile + part, originFile} {
+	for _, name := range []string{originDB + disk.Part, originFile + disk.Part, originFile} {
 		errs = append(errs, os.RemoveAll(filepath.Join(dir, name)))
 	}
 	return errors.Join(errs...)

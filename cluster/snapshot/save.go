@@ -13,6 +13,8 @@ import (
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/fencelock/fencelock/cluster/disk"
 )
 
 var (
@@ -62,7 +64,7 @@ func save(ctx context.Context, member *clientv3.Client, cfg SaveConfig) (Info, e
 	if err := cfg.checkPath(); err != nil {
 		return Info{}, err
 	}
-	f, err := os.OpenFile(cfg.Path+part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := os.OpenFile(cfg.Path+disk.Part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return Info{}, err
 	}
@@ -73,10 +75,10 @@ func save(ctx context.Context, member *clientv3.Client, cfg SaveConfig) (Info, e
 		info, err = cfg.accept(ctx)
 	}
 	if err != nil {
-		return Info{}, errors.Join(err, os.Remove(cfg.Path+part))
+		return Info{}, errors.Join(err, os.Remove(cfg.Path+disk.Part))
 	}
 	info.Path = cfg.Path
-	return info, complete(cfg.Path)
+	return info, disk.Complete(cfg.Path)
 }
 
 func (cfg SaveConfig) checkPath() error {
@@ -97,7 +99,7 @@ func (cfg SaveConfig) checkPath() error {
 
 // accept checks what has arrived as [Verify] does, and that it is not too old.
 func (cfg SaveConfig) accept(ctx context.Context) (Info, error) {
-	info, err := Verify(ctx, cfg.Path+part, cfg.Namespaces...)
+	info, err := Verify(ctx, cfg.Path+disk.Part, cfg.Namespaces...)
 	switch {
 	case errors.Is(err, ErrDamaged):
 		return Info{}, fmt.Errorf("%w: %w", ErrSource, err)

@@ -46,7 +46,7 @@ func scraped(t *testing.T) map[string]bool {
 
 // named are the metrics in an expression.
 func named(expr string) []string {
-	return regexp.MustCompile("\\b(fencelock|etcd|go|process|grpc)_[a-z_]+").FindAllString(expr, -1)
+	return regexp.MustCompile(`\b(fencelock|etcd|go|process|grpc)_[a-z_]+`).FindAllString(expr, -1)
 }
 
 func alertExprs(t *testing.T) (exprs []string) {

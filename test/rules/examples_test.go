@@ -2,6 +2,7 @@ package rules
 
 import (
 	"go/ast"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -47,7 +48,7 @@ func notShown(sources []source, dir, entry string) (objections []string) {
 	eachFunction(sources, dir, func(s source, f *ast.FuncDecl) {
 		name, of := f.Name.Name, receiver(f)
 		switch {
-		case s.isTest() || !f.Name.IsExported() || of == "unobserved": // an Observer by default, which does nothing
+		case s.isTest() || !f.Name.IsExported() || implementsForOthers(of):
 		case of == "" && !hasExample(examples, name):
 			objections = append(objections, s.at(f)+": no Example"+name)
 		case of == entry && !hasExample(examples, of+"_"+name):
@@ -95,4 +96,10 @@ func receiver(f *ast.FuncDecl) string {
 		return name.Name
 	}
 	return ""
+}
+
+// implementsForOthers reports whether a type of package client is there to be
+// called by a library, or by default, and not by users.
+func implementsForOthers(receiver string) bool {
+	return slices.Contains([]string{"unobserved", "loginStream", "fileCredentials"}, receiver)
 }

@@ -17,7 +17,7 @@ const maxReadmeLines = 200
 var topLevel = []string{
 	"client", "cluster", "cmd", "config", "deploy", "docs", "fencing", "test",
 	"Dockerfile", "LICENSE", "Makefile", "README.md", "go.mod", "go.sum",
-	".ci", ".git", ".gitignore",
+	".ci", ".dockerignore", ".git", ".gitignore",
 }
 
 func TestTopLevel(t *testing.T) {

@@ -102,6 +102,17 @@ func TestStreamThatStops(t *testing.T) {
 		"\n0 passed, 1 failed, 0 skipped\n")
 }
 
+// One package may skip, and no other.
+func TestExemptPackage(t *testing.T) {
+	for except, want := range map[string]bool{"example.com/rec/skips": true, "example.com/rec": false} {
+		var out bytes.Buffer
+		ok, err := check(strings.NewReader(recorded(t, "skips")), &out, rule{noSkips: true, except: except})
+		if ok != want || err != nil || !strings.Contains(out.String(), "2 skipped") {
+			t.Errorf("%s is exempt: got ok %t, %v, want %t; output\n%s", except, ok, err, want, &out)
+		}
+	}
+}
+
 func TestEmptyStream(t *testing.T) {
 	got, ok := run(t, "", false)
 	expectFailure(t, got, ok, "FAIL: no test ran\n", "\n0 passed, 0 failed, 0 skipped\n")
@@ -126,7 +137,7 @@ func recorded(t *testing.T, name string) string {
 func run(t *testing.T, stream string, noSkips bool) (output string, ok bool) {
 	t.Helper()
 	var out bytes.Buffer
-	ok, err := check(strings.NewReader(stream), &out, noSkips)
+	ok, err := check(strings.NewReader(stream), &out, rule{noSkips: noSkips})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -104,3 +104,19 @@ func explainAuth(cause, err error) error {
 	}
 	return err
 }
+
+// newAuthListCommand lists what there is of one kind.
+func newAuthListCommand[T printable](a *app, short string, list func(admin, context.Context) (T, error)) *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: short,
+		Args:  arguments(0, 0, "no arguments"),
+		RunE: a.asAdmin(func(ctx context.Context, admin admin, _ []string) error {
+			found, err := list(admin, ctx)
+			if err != nil {
+				return err
+			}
+			return admin.print(admin.config.Output, found)
+		}),
+	}
+}

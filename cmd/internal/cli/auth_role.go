@@ -31,7 +31,7 @@ func newAuthRoleCommand(a *app) *cobra.Command {
 		}),
 		newRoleRightsCommand(a, "grant ROLE --prefix PREFIX/", "Give a role all that a client needs for the locks under a prefix", admin.permit),
 		newRoleRightsCommand(a, "revoke ROLE --prefix PREFIX/", "Take from a role what \"grant\" gave it", admin.forbid),
-		newRoleListCommand(a))
+		newAuthListCommand(a, "List roles and their rights", admin.roles))
 	return cmd
 }
 
@@ -101,21 +101,6 @@ type authRole struct {
 }
 
 type authRoles []authRole
-
-func newRoleListCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:   "list",
-		Short: "List roles and their rights",
-		Args:  arguments(0, 0, "no arguments"),
-		RunE: a.asAdmin(func(ctx context.Context, admin admin, _ []string) error {
-			list, err := admin.roles(ctx)
-			if err != nil {
-				return err
-			}
-			return admin.print(admin.config.Output, list)
-		}),
-	}
-}
 
 func (a admin) roles(ctx context.Context) (authRoles, error) {
 	list := authRoles{}

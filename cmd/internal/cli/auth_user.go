@@ -13,7 +13,7 @@ import (
 
 func newAuthUserCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{Use: "user", Short: "Add, change and list users", Args: noSuchCommand, RunE: commandMissing}
-	cmd.AddCommand(newUserAddCommand(a), newUserPasswordCommand(a), newUserListCommand(a),
+	cmd.AddCommand(newUserAddCommand(a), newUserPasswordCommand(a), newAuthListCommand(a, "List users and their roles", admin.users),
 		userCommand(a, "delete USER", "Delete a user", 1, func(ctx context.Context, a admin, args []string) error {
 			return a.change(ctx, "delete user "+args[0], func(ctx context.Context) error {
 				_, err := a.etcd.UserDelete(ctx, args[0])
@@ -101,21 +101,6 @@ type authUser struct {
 }
 
 type authUsers []authUser
-
-func newUserListCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:   "list",
-		Short: "List users and their roles",
-		Args:  arguments(0, 0, "no arguments"),
-		RunE: a.asAdmin(func(ctx context.Context, admin admin, _ []string) error {
-			list, err := admin.users(ctx)
-			if err != nil {
-				return err
-			}
-			return admin.print(admin.config.Output, list)
-		}),
-	}
-}
 
 func (a admin) users(ctx context.Context) (authUsers, error) {
 	list := authUsers{}

@@ -72,7 +72,7 @@ func inspect(ctx context.Context, c *client.Client, name string) (inspection, er
 	if err != nil && info.Name == "" {
 		return inspection{}, err
 	}
-	found := inspection{lockState: stateOf(info, time.Now()), Fence: fenceOf(info), Findings: []string{}, Deadlock: []string{}}
+	found := inspection{lockState: lockStateOf(info, time.Now()), Fence: fenceOf(info), Findings: []string{}, Deadlock: []string{}}
 	if err != nil {
 		found.find("%v", err)
 	}

@@ -26,15 +26,14 @@ const (
 
 // lockOptions are the flags of lock.
 type lockOptions struct {
-	app          *app
-	wait         time.Duration
-	try, shared  bool
-	hold         bool
-	limit        int
-	labels       []string
-	grace        time.Duration
-	code         int
-	waits, grant bool // whether a time to wait, or a grace, was given
+	app         *app
+	wait        time.Duration
+	try, shared bool
+	hold        bool
+	limit       int
+	labels      []string
+	grace       time.Duration
+	code        int
 }
 
 func newLockCommand(a *app) *cobra.Command {

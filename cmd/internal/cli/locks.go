@@ -68,7 +68,7 @@ func readLocks(ctx context.Context, c *client.Client, prefix string) (lockStates
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, stateOf(info, now))
+		list = append(list, lockStateOf(info, now))
 	}
 	var holders []*claim
 	for _, l := range list {
@@ -78,7 +78,7 @@ func readLocks(ctx context.Context, c *client.Client, prefix string) (lockStates
 	return list, nil
 }
 
-func stateOf(info client.LockInfo, now time.Time) lockState {
+func lockStateOf(info client.LockInfo, now time.Time) lockState {
 	return lockState{info.Name, claimsOf(info.Holders), claimsOf(info.Waiters), info.Revision, now}
 }
 

@@ -88,6 +88,7 @@ grant, and a store that refuses the work of an older one.
 		newKVCommand(a),
 		newCheckCommand(a),
 		newStatusCommand(a),
+		newHealthCommand(a),
 		newSnapshotCommand(a),
 		newMemberCommand(a),
 		newDefragCommand(a),

@@ -33,7 +33,11 @@ func newStarter(cfg config.Config) (starter, error) {
 	if err != nil {
 		return nil, &usageError{err: err}
 	}
-	via := cluster.Via{Endpoints: settings.Endpoints, TLS: settings.TLS, Username: settings.Username, Password: settings.Password}
+	secure, err := asClient.TLS()
+	if err != nil {
+		return nil, &usageError{err: err}
+	}
+	via := cluster.Via{Endpoints: settings.Endpoints, TLS: secure, Username: settings.Username, Password: settings.Password}
 	return func(ctx context.Context, member cluster.Config) (*cluster.Member, error) {
 		return cluster.Join(ctx, member, via)
 	}, nil

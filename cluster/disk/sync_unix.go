@@ -1,6 +1,6 @@
 //go:build unix
 
-package cluster
+package disk
 
 import (
 	"errors"
@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// syncFolder makes a rename in path last through a power loss.
-func syncFolder(path string) error {
+// SyncFolder makes a rename in path last through a power loss.
+func SyncFolder(path string) error {
 	d, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("sync folder: %w", err)
