@@ -16,21 +16,37 @@ import (
 // with a comment of its own fits a hundred times over; /dev/zero does not.
 const maxFile = 1 << 20
 
+// source is a file that was read.
+type source struct {
+	*viper.Viper
+	path  string         // empty: there is none
+	lines map[string]int // where each key stands
+}
+
+// at is the place of a key, as compilers write it.
+func (s source) at(key string) string {
+	if line, ok := s.lines[key]; ok {
+		return fmt.Sprintf("%s:%d", s.path, line)
+	}
+	return s.path
+}
+
 // readFile reads a YAML file, none if path is empty.
-func readFile(path string) (*viper.Viper, error) {
-	v := viper.New()
+func readFile(path string) (source, error) {
+	s := source{viper.New(), path, nil}
 	if path == "" {
-		return v, nil
+		return s, nil
 	}
 	text, err := readText(path)
 	if err != nil {
-		return nil, fmt.Errorf("read configuration %s: %w", path, err)
+		return s, fmt.Errorf("read configuration %s: %w", path, err)
 	}
-	v.SetConfigType("yaml")
-	if err := v.ReadConfig(bytes.NewReader(text)); err != nil {
-		return nil, fmt.Errorf("read configuration %s: %w", path, err)
+	s.SetConfigType("yaml")
+	if err := s.ReadConfig(bytes.NewReader(text)); err != nil {
+		return s, fmt.Errorf("read configuration %s: %w", path, err)
 	}
-	return v, checkKeys(v, path)
+	s.lines = linesOf(text)
+	return s, nil
 }
 
 // readText refuses what would be read in part, or not as it is meant.

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
-	"github.com/spf13/viper"
 )
 
 // FileVariable names the configuration file where no flag does.
@@ -33,11 +32,11 @@ func Load(from Sources) (Config, error) {
 	}
 	c.origins = map[string]Origin{}
 	given := changed(from.Flags)
-	var errs []error
+	errs := []error{checkKeys(v)}
 	for _, s := range settings(&c) {
-		origin := decide(v, s, from.File, env, given[s.key])
+		origin := decide(v, s, env, given[s.key])
 		c.origins[s.key] = origin
-		errs = append(errs, s.read(v.Get(s.key), origin))
+		errs = append(errs, s.read(v.Get(s.key), origin, v))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return Config{}, err
@@ -47,13 +46,13 @@ func Load(from Sources) (Config, error) {
 
 // decide leaves the value of s in v and returns where it came from: v holds what
 // the file says, and a later Set counts before an earlier one.
-func decide(v *viper.Viper, s setting, file string, env map[string]string, flag *pflag.Flag) Origin {
+func decide(v source, s setting, env map[string]string, flag *pflag.Flag) Origin {
 	origin := Origin{}
 	if s.def != "" {
 		v.SetDefault(s.key, s.def)
 	}
 	if v.InConfig(s.key) {
-		origin = Origin{File, file}
+		origin = Origin{File, v.path}
 	}
 	if value := env[s.variable()]; value != "" {
 		v.Set(s.key, value)
@@ -68,7 +67,7 @@ func decide(v *viper.Viper, s setting, file string, env map[string]string, flag 
 
 // read takes over a raw value: text, or what YAML made of it; nil leaves the
 // setting empty.
-func (s setting) read(raw any, origin Origin) error {
+func (s setting) read(raw any, origin Origin, from source) error {
 	if raw == nil {
 		return nil
 	}
@@ -81,7 +80,7 @@ func (s setting) read(raw any, origin Origin) error {
 	}
 	where := origin.Name
 	if origin.Layer == File {
-		where += ": " + s.key
+		where = from.at(s.key) + ": " + s.key
 	}
 	if s.secret {
 		return fmt.Errorf("%s: %w", where, err)

@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/spf13/viper"
 )
 
 // checkKeys refuses a file with keys that are no settings.
-func checkKeys(v *viper.Viper, path string) error {
+func checkKeys(v source) error {
 	var known []string
 	for _, s := range settings(new(Config)) {
 		known = append(known, s.key)
@@ -20,23 +18,23 @@ func checkKeys(v *viper.Viper, path string) error {
 	var errs []error
 	for _, key := range found {
 		if !slices.Contains(known, key) && !emptySection(v, key, known) {
-			errs = append(errs, unknownKey(path, key, known))
+			errs = append(errs, unknownKey(v.at(key), key, known))
 		}
 	}
 	return errors.Join(errs...)
 }
 
 // emptySection reports whether key is a section with nothing in it.
-func emptySection(v *viper.Viper, key string, known []string) bool {
+func emptySection(v source, key string, known []string) bool {
 	isSection := slices.ContainsFunc(known, func(k string) bool { return strings.HasPrefix(k, key+".") })
 	return isSection && v.Get(key) == nil
 }
 
-func unknownKey(path, key string, known []string) error {
+func unknownKey(place, key string, known []string) error {
 	if meant := Closest(key, known); meant != "" {
-		return fmt.Errorf("%s: unknown key %s; did you mean %s?", path, key, meant)
+		return fmt.Errorf("%s: unknown key %s; did you mean %s?", place, key, meant)
 	}
-	return fmt.Errorf("%s: unknown key %s; the sections are client and server", path, key)
+	return fmt.Errorf("%s: unknown key %s; the sections are client and server", place, key)
 }
 
 // Closest returns the word of known that was probably meant by word, or "": one

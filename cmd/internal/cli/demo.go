@@ -17,6 +17,7 @@ import (
 const demoWorker = "worker"
 
 func newDemoCommand(a *app) *cobra.Command {
+	var html pictureFile
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Show what a pause does to a lock, and what a fence does about it",
@@ -32,10 +33,14 @@ lock alone guards and with data behind the lock's fence:
   crossing      A's write goes out after B has read, and before B writes
 
 It takes some 15 seconds and leaves nothing behind. It exits with 1 if a run did
-not end as it must: an update lost without the fence, none with it.`,
+not end as it must: an update lost without the fence, none with it.
+
+--html draws the runs, from what really happened, as one file that needs nothing
+else.`,
 		Args: arguments(0, 0, "no arguments"),
-		RunE: interruptible(func(cmd *cobra.Command, _ []string) error { return runDemo(a, cmd) }),
+		RunE: interruptible(func(cmd *cobra.Command, _ []string) error { return runDemo(a, cmd, html) }),
 	}
+	html.addFlag(cmd.Flags(), "the runs")
 	cmd.AddCommand(newDemoWorkerCommand(a))
 	return cmd
 }
@@ -53,9 +58,12 @@ func newDemoWorkerCommand(a *app) *cobra.Command {
 	}
 }
 
-func runDemo(a *app, cmd *cobra.Command) error {
+func runDemo(a *app, cmd *cobra.Command, html pictureFile) error {
 	cfg, err := a.loadConfig(cmd)
 	if err != nil {
+		return err
+	}
+	if err := html.check(cmd); err != nil {
 		return err
 	}
 	program, err := os.Executable()
@@ -74,7 +82,7 @@ func runDemo(a *app, cmd *cobra.Command) error {
 	if err != nil {
 		return &exitError{codeFailure, fmt.Errorf("demo: %w", err)}
 	}
-	return a.demoVerdict(report, cfg.Output)
+	return errors.Join(a.demoVerdict(report, cfg.Output), html.write(report.WriteHTML))
 }
 
 // demoVerdict prints the report, unless the timeline has said it all, and fails if

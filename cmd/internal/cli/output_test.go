@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/fencelock/fencelock/cmd/internal/bench"
 )
 
 // Every field that these results have is in docs/output.md, in the section of its
@@ -31,6 +33,10 @@ func TestFieldsAreDocumented(t *testing.T) {
 		"kv":      {record{}, written{}, removed{}},
 		"status":  {clusterState{}, endpointState{}},
 		"version": {version{}},
+		"bench":   {bench.Report{}, bench.Result{}},
+
+		"config show":     {shownSetting{}},
+		"config validate": {validity{}},
 	} {
 		for _, result := range results {
 			for _, field := range fieldsOf(reflect.TypeOf(result)) {

@@ -83,6 +83,7 @@ grant, and a store that refuses the work of an older one.
 		newLocksCommand(a),
 		newInspectCommand(a),
 		newWatchCommand(a),
+		newTopCommand(a),
 		newBreakCommand(a),
 		newKVCommand(a),
 		newCheckCommand(a),
@@ -94,7 +95,12 @@ grant, and a store that refuses the work of an older one.
 		newAlarmCommand(a),
 		newCertCommand(a),
 		newAuthCommand(a),
+		newBenchCommand(a),
+		newConfigCommand(a),
+		newCompletionCommand(a),
+		newManCommand(a),
 		newVersionCommand(a),
 	)
+	addCompletions(a, root)
 	return root
 }

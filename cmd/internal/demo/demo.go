@@ -53,8 +53,8 @@ type demo struct {
 // onCluster starts the members, plays, and stops them.
 func (d *demo) onCluster(ctx context.Context) (report Report, err error) {
 	d.timeline.introduction()
-	d.timeline.event("cluster", 0, "%d members start in this process", memberCount)
-	d.timeline.event("cluster", 0, "with their data in %s", d.dir)
+	d.timeline.event(aside, "cluster", 0, "%d members start in this process", memberCount)
+	d.timeline.event(aside, "cluster", 0, "with their data in %s", d.dir)
 	var all members
 	err = within(ctx, 2*stepLimit, func(ctx context.Context) (err error) {
 		all, err = startMembers(ctx, d.dir)
@@ -65,7 +65,7 @@ func (d *demo) onCluster(ctx context.Context) (report Report, err error) {
 	}
 	defer func() { err = errors.Join(err, all.close()) }()
 	endpoints := all.endpoints()
-	d.timeline.event("cluster", 0, "ready at %s", strings.Join(endpoints, ", "))
+	d.timeline.event(aside, "cluster", 0, "ready at %s", strings.Join(endpoints, ", "))
 	if d.client, err = client.New(client.Config{Endpoints: endpoints, Owner: "demo", DialTimeout: stepLimit}); err != nil {
 		return Report{}, err
 	}
@@ -89,11 +89,13 @@ func (d *demo) playAll(ctx context.Context) ([]Result, error) {
 			return nil, fmt.Errorf("make a folder for a run: %w", err)
 		}
 		d.timeline.heading(i+1, s)
+		d.timeline.take()
 		r := run{scene: s, timeline: d.timeline, client: d.client, worker: d.config.Worker, dir: dir}
 		result, err := r.play(ctx)
 		if err != nil {
 			return nil, err
 		}
+		result.moments = d.timeline.take()
 		results = append(results, result)
 	}
 	return results, nil

@@ -35,6 +35,15 @@ func (l ledger) due() int {
 	return sum
 }
 
+// sum writes the balance that is due as what it is made of.
+func (l ledger) sum() string {
+	text := fmt.Sprintf("acknowledged %d", opening)
+	for _, u := range l {
+		text += fmt.Sprintf(" + %s", u)
+	}
+	return text
+}
+
 // missing finds the updates that an account with this balance does not have.
 func (l ledger) missing(balance int) ([]Update, error) {
 	for set := range 1 << len(l) {

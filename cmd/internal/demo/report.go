@@ -25,6 +25,9 @@ type Result struct {
 	Due     int           `json:"-"` // what it would be with every update that was acknowledged
 	Missing []Update      `json:"-"` // acknowledged, and not in the balance
 	Highest fencing.Token `json:"-"` // the fence, as the refusal of A's write named it
+
+	moments []moment // what happened, in order
+	sum     string   // what was acknowledged, added up
 }
 
 // Tokens are those that the workers' locks had when their ways crossed.
@@ -71,4 +74,12 @@ func (r Result) check() error {
 		return fmt.Errorf("the refusal named %v as the highest token, want %v, which is B's", r.Highest, r.Tokens.B)
 	}
 	return nil
+}
+
+// verdict says in one line what the run came to.
+func (r Result) verdict() string {
+	if r.UpdateLost {
+		return fmt.Sprintf("UPDATE LOST: %s = %d, but the balance is %d: %s is gone", r.sum, r.Due, r.Balance, list(r.Missing))
+	}
+	return fmt.Sprintf("NOTHING LOST: %s = %d, and the balance is %d", r.sum, r.Due, r.Balance)
 }

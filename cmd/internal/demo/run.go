@@ -107,7 +107,7 @@ func (r *run) takeLock(ctx context.Context, a *actor, how string) (fencing.Token
 	if err != nil {
 		return 0, err
 	}
-	r.timeline.event(a.name, got.Token, "%s", how)
+	r.timeline.event(takes, a.name, got.Token, "%s", how)
 	balance, err := a.ask(ctx, order{Do: doRead}, read)
 	if err != nil {
 		return 0, err
@@ -116,12 +116,12 @@ func (r *run) takeLock(ctx context.Context, a *actor, how string) (fencing.Token
 	if r.fenced {
 		note = fmt.Sprintf("; that raises the fence to %v", got.Token)
 	}
-	r.timeline.event(a.name, got.Token, "reads %d%s", balance.Balance, note)
+	r.timeline.event(reads, a.name, got.Token, "reads %d%s", balance.Balance, note)
 	return got.Token, nil
 }
 
 // acknowledge notes an update that a worker was told has been made.
 func (r *run) acknowledge(worker string, add int, token fencing.Token, balance int) {
 	r.ledger = append(r.ledger, Update{worker, add})
-	r.timeline.event(worker, token, "writes %d: accepted", balance)
+	r.timeline.event(writes, worker, token, "writes %d: accepted", balance)
 }

@@ -22,17 +22,17 @@ func (r *run) stopA(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.timeline.event("A", a, "is about to write %d; a last look at the lock: still held", got.Balance)
+	r.timeline.event(departs, "A", a, "is about to write %d; a last look at the lock: still held", got.Balance)
 	if err := r.a.process.awaitStop(ctx); err != nil {
 		return err
 	}
-	r.timeline.event("A", a, "STOPPED by SIGSTOP (process %d), %s", r.a.process.pid(), r.departure())
+	r.timeline.event(stops, "A", a, "STOPPED by SIGSTOP (process %d), %s", r.a.process.pid(), r.departure())
 	return nil
 }
 
 // startB waits for the lock as anybody does, until A's lease has ended.
 func (r *run) startB(ctx context.Context) (err error) {
-	r.timeline.event("B", 0, "asks for the lock, and waits: A's lease is still alive")
+	r.timeline.event(asks, "B", 0, "asks for the lock, and waits: A's lease is still alive")
 	r.result.Tokens.B, err = r.takeLock(ctx, r.b, "gets the lock: A's lease has ended")
 	return err
 }
@@ -52,7 +52,7 @@ func (r *run) wakeA(ctx context.Context) error {
 	if err := r.a.process.wake(); err != nil {
 		return r.a.silent(ctx, fmt.Errorf("send SIGCONT: %w", err))
 	}
-	r.timeline.event("A", a, "WOKEN by SIGCONT; its write goes on from there")
+	r.timeline.event(wakes, "A", a, "WOKEN by SIGCONT; its write goes on from there")
 	got, err := r.a.hear(ctx, written, refused)
 	if err != nil {
 		return err
@@ -60,12 +60,12 @@ func (r *run) wakeA(ctx context.Context) error {
 	r.result.StaleWrite, r.result.Highest = Accepted, got.Highest
 	if got.Event == refused {
 		r.result.StaleWrite = Refused
-		r.timeline.event("A", a, "writes %d: REFUSED by the store: stale, the fence stands at %v", got.Balance, got.Highest)
+		r.timeline.event(isRefused, "A", a, "writes %d: REFUSED by the store: stale, the fence stands at %v", got.Balance, got.Highest)
 	} else {
 		r.acknowledge("A", addA, a, got.Balance)
 	}
 	if got.Lost {
-		r.timeline.event("A", a, "looks at the lock again: lost")
+		r.timeline.event(learns, "A", a, "looks at the lock again: lost")
 	}
 	return nil
 }
@@ -79,7 +79,7 @@ func (r *run) redoA(ctx context.Context) error {
 	if _, err := r.b.ask(ctx, order{Do: doUnlock}, unlocked); err != nil {
 		return err
 	}
-	r.timeline.event("B", r.result.Tokens.B, "gives the lock back")
+	r.timeline.event(returns, "B", r.result.Tokens.B, "gives the lock back")
 	token, err := r.takeLock(ctx, r.a, "takes the lock again, under a new token")
 	if err != nil {
 		return err
@@ -101,7 +101,8 @@ func (r *run) settle(ctx context.Context) (err error) {
 		return err
 	}
 	r.result.Due, r.result.UpdateLost = r.ledger.due(), len(r.result.Missing) > 0
-	r.timeline.verdict(r.result, r.ledger)
+	r.result.sum = r.ledger.sum()
+	r.timeline.verdict(r.result)
 	return nil
 }
 

@@ -10,9 +10,10 @@ import (
 
 // timeline writes what happens, as it happens, in lines of at most 100 columns.
 type timeline struct {
-	w     io.Writer
-	start time.Time
-	err   error // the first one from w
+	w       io.Writer
+	start   time.Time
+	err     error    // the first one from w
+	moments []moment // of the run that is being played
 }
 
 func newTimeline(w io.Writer) *timeline {
@@ -31,13 +32,21 @@ func (t *timeline) text(format string, args ...any) {
 
 // event writes one line of the timeline: who did or was told what, now, and under
 // which token, if any.
-func (t *timeline) event(who string, token fencing.Token, format string, args ...any) {
+func (t *timeline) event(k kind, who string, token fencing.Token, format string, args ...any) {
 	under := ""
 	if token.Valid() {
 		under = token.String()
 	}
-	line := fmt.Sprintf("%6.2fs  %-7s  %5s  ", time.Since(t.start).Seconds(), who, under)
-	t.text("%s", line+fmt.Sprintf(format, args...))
+	now, what := time.Since(t.start), fmt.Sprintf(format, args...)
+	t.moments = append(t.moments, moment{now, k, who, token, what})
+	t.text("%6.2fs  %-7s  %5s  %s", now.Seconds(), who, under, what)
+}
+
+// take returns the moments since it was called last.
+func (t *timeline) take() []moment {
+	taken := t.moments
+	t.moments = nil
+	return taken
 }
 
 // columns writes the heads of the columns of event.
@@ -61,17 +70,7 @@ func (t *timeline) heading(number int, s scene) {
 }
 
 // verdict says in one line what a run came to.
-func (t *timeline) verdict(r Result, acknowledged ledger) {
-	sum := fmt.Sprintf("acknowledged %d", opening)
-	for _, u := range acknowledged {
-		sum += fmt.Sprintf(" + %s", u)
-	}
-	if r.UpdateLost {
-		t.text("=> UPDATE LOST: %s = %d, but the balance is %d: %s is gone", sum, r.Due, r.Balance, list(r.Missing))
-		return
-	}
-	t.text("=> NOTHING LOST: %s = %d, and the balance is %d", sum, r.Due, r.Balance)
-}
+func (t *timeline) verdict(r Result) { t.text("=> %s", r.verdict()) }
 
 // summary sets the runs side by side.
 func (t *timeline) summary(results []Result) {

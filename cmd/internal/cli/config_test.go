@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// fileOf is a file of settings.
+func fileOf(t *testing.T, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "fencelock.yaml")
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestConfigShow(t *testing.T) {
+	path := fileOf(t, "client:\n  ttl: 7s\n  user: u\n  password: opensesame\n")
+	c := caller{}.with("FENCELOCK_SERVER_QUOTA=3GiB", "FENCELOCK_CONFIG="+path)
+	r := c.run("config", "show", "--namespace", "n/", "-o", "json").want(t, codeOK)
+	var list []map[string]string
+	if err := json.Unmarshal([]byte(r.stdout), &list); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, s := range list {
+		got[s["key"]] = strings.Join([]string{s["value"], s["origin"], s["from"], s["variable"], s["flag"]}, " ")
+	}
+	for key, want := range map[string]string{
+		"client.namespace":    "n/ flag --namespace FENCELOCK_CLIENT_NAMESPACE --namespace",
+		"server.quota":        "3GiB environment FENCELOCK_SERVER_QUOTA FENCELOCK_SERVER_QUOTA --quota",
+		"client.ttl":          "7s file " + path + " FENCELOCK_CLIENT_TTL --ttl",
+		"client.dial-timeout": "5s default  FENCELOCK_CLIENT_DIAL_TIMEOUT --dial-timeout",
+		"client.password":     "(hidden) file " + path + " FENCELOCK_CLIENT_PASSWORD ",
+	} {
+		if got[key] != want {
+			t.Errorf("%s: %q, want %q", key, got[key], want)
+		}
+	}
+	for _, format := range []string{"table", "yaml", "json"} {
+		if r := c.run("config", "show", "-o", format).want(t, codeOK); strings.Contains(r.stdout, "opensesame") || !strings.Contains(r.stdout, path) {
+			t.Errorf("-o %s prints %s, want no password, and the file", format, r.stdout)
+		}
+	}
+	c.with("FENCELOCK_CLIENT_TTL=1ms").run("config", "show").want(t, codeUsage, "FENCELOCK_CLIENT_TTL", "want at least 1s")
+}
+
+func TestConfigValidate(t *testing.T) {
+	good, bad := fileOf(t, "client:\n  ttl: 7s\n"), fileOf(t, "client:\n  ttl: 1ms\n\n  colour: red\n")
+	c := caller{}
+	c.run("config", "validate", good).want(t, codeOK).prints(t, good+" is valid\n")
+	c.run("config", "validate").want(t, codeOK).prints(t, "no file; the environment is valid\n")
+	for _, r := range []result{
+		c.run("config", "validate", bad), c.run("config", "validate", "--config", bad), c.with("FENCELOCK_CONFIG="+bad).run("config", "validate"),
+		c.with("FENCELOCK_CLIENT_TTL=9s").run("config", "validate", bad), // the environment does not mend the file
+	} {
+		r.want(t, codeFailure, "fencelock: "+bad+`:2: client.ttl "1ms"`, "fencelock: "+bad+":4: unknown key client.colour").prints(t, "")
+	}
+	r := c.run("config", "validate", bad, "-o", "json")
+	var got validity
+	if err := json.Unmarshal([]byte(r.stdout), &got); err != nil || got.File != bad || got.Valid || len(got.Errors) != 2 || r.code != codeFailure || r.stderr != "" {
+		t.Errorf("%+v, %v; exit code %d, standard error %q; want two errors and 1", got, err, r.code, r.stderr)
+	}
+	c.run("config", "validate", good+".none").want(t, codeFailure, "no such file")
+	c.run("config", "validate", fileOf(t, "client:\n\tttl: 7s\n")).want(t, codeFailure, "line 2")
+	c.run("config", "validate", fileOf(t, "client: {cert: x}\n")).want(t, codeFailure, "--cert and --key go together")
+	c.with("FENCELOCK_CLIENT_KEY=/none", "FENCELOCK_CLIENT_CERT=/none").run("config", "validate", good).want(t, codeFailure, "/none")
+	c.run("config", "validate", "a", "b").want(t, codeUsage, "at most FILE")
+	c.run("config").want(t, codeUsage, "want one of show, validate")
+}
