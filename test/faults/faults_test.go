@@ -5,6 +5,7 @@ package faults
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,94 +21,81 @@ import (
 // slack is for a loaded machine; it is part of each bound.
 const slack = 3 * time.Second
 
-// The bounds, without it. An election begins after 1 s to 2 s without a word from
-// the leader, and one more may follow if the votes are split.
+// The bounds, without it.
 const (
-	nothing    = 0
+	// anElection begins after 1 s to 2 s without a word from the leader.
 	anElection = 2 * time.Second
+
+	// noticed is when a member that is cut off knows it, within an election, and has
+	// then sent away the requests that wait there: 1.5 elections.
+	noticed = 3500 * time.Millisecond
+
+	// aRequest is the longest that one to a silent member takes, by default.
+	aRequest = 5 * time.Second
+
+	// silence is how long a client keeps a connection on which nothing comes, though
+	// the other side's system answers, see Client.etcd; and one request in between.
+	silence = 13*time.Second + aRequest
+
+	// aStart is that of three processes, and an election.
+	aStart = 2*time.Second + anElection
 )
 
 type fault struct {
 	name    string
 	bound   time.Duration // without service
 	network bool          // of the network
+	disks   bool          // each member has a small disk of its own
 	do      func(t *testing.T, c *members, l *load)
 }
 
-var faults = []fault{
-	{"kill -9 of the leader", anElection, false, func(t *testing.T, c *members, l *load) {
-		leader := c.leader(t)
-		l.begin()
-		c.running[leader].kill()
-		l.await(20)
-		c.restart(t, leader)
-		c.running[leader].ready(t)
-	}},
-	{"SIGSTOP of the leader for 8 s", anElection, false, stopLeader},
-	{"a follower is cut off", nothing, true, func(t *testing.T, c *members, l *load) {
-		i := c.follower(t)
-		l.begin()
-		c.deaf(t, i)
-		c.mute(t, i)
-		l.throughout(8 * time.Second)
-	}},
-	{"a follower hears nothing", nothing, true, func(t *testing.T, c *members, l *load) {
-		i := c.follower(t)
-		l.begin()
-		c.deaf(t, i)
-		l.throughout(8 * time.Second)
-	}},
-	{"a follower is not heard", nothing, true, func(t *testing.T, c *members, l *load) {
-		i := c.follower(t)
-		l.begin()
-		c.mute(t, i)
-		l.throughout(8 * time.Second)
-	}},
-	{"the leader is cut off", anElection, true, func(t *testing.T, c *members, l *load) {
-		i := c.leader(t)
-		l.begin()
-		c.deaf(t, i)
-		c.mute(t, i)
-		l.throughout(8 * time.Second)
-	}},
-	{"the leader hears nothing", anElection, true, func(t *testing.T, c *members, l *load) {
-		i := c.leader(t)
-		l.begin()
-		c.deaf(t, i)
-		l.throughout(8 * time.Second)
-	}},
-	{"the leader is not heard", anElection, true, func(t *testing.T, c *members, l *load) {
-		i := c.leader(t)
-		l.begin()
-		c.mute(t, i)
-		l.throughout(8 * time.Second)
-	}},
-	{"the leader's cable is pulled", anElection, true, func(t *testing.T, c *members, l *load) {
-		i := c.leader(t)
-		l.begin()
-		c.unplug(t, i)
-		l.throughout(8 * time.Second)
-	}},
-	{"kill -9 of all", anElection, false, func(t *testing.T, c *members, l *load) {
-		l.begin()
-		for _, p := range c.running {
-			p.kill()
+func listFaults() []fault {
+	whole := func(what func(*members, *testing.T) int, how ...func(*hosts, *testing.T, int)) func(*testing.T, *members, *load) {
+		return func(t *testing.T, c *members, l *load) {
+			i := what(c, t)
+			l.begin()
+			for _, cut := range how {
+				cut(c.hosts, t, i)
+			}
+			l.throughout(6 * time.Second) // longer than the lock's TTL
 		}
-		c.startAll(t)
-	}},
+	}
+	leader, follower := (*members).leader, (*members).follower
+	deaf, mute := (*hosts).deaf, (*hosts).mute
+	return []fault{
+		{name: "kill -9 of the leader", bound: anElection, do: killLeader},
+		{name: "SIGSTOP of the leader", bound: silence, do: stopLeader},
+		{name: "kill -9 of all", bound: aStart, do: killAll},
+		{name: "a follower is cut off", bound: noticed, network: true, do: whole(follower, deaf, mute)},
+		{name: "a follower hears nobody", bound: noticed, network: true, do: whole(follower, deaf)},
+		{name: "a follower is not heard", bound: noticed, network: true, do: whole(follower, mute)},
+		{name: "the leader is cut off", bound: noticed, network: true, do: whole(leader, deaf, mute)},
+		{name: "the leader hears nobody", bound: noticed, network: true, do: whole(leader, deaf)},
+		{name: "the leader is not heard", bound: noticed, network: true, do: whole(leader, mute)},
+		{name: "the leader's cable is pulled", bound: aRequest, network: true, do: whole(leader, (*hosts).unplug)},
+		{name: "a disk is lost", bound: anElection, do: loseDisk},
+		{name: "all stop, one is wiped", bound: aStart, do: wipeFirst},
+		{name: "the leader's disk is full", bound: aRequest, disks: true, do: fillDisk},
+	}
 }
 
 // A lock that is held stays held, there are never two holders, tokens rise, no
 // acknowledged write is lost, and service is back in time: through every fault.
 func TestFaults(t *testing.T) {
 	var table strings.Builder
-	for _, f := range faults {
+	for _, f := range listFaults() {
 		t.Run(f.name, func(t *testing.T) {
 			h := loopback()
 			if f.network {
 				h = namespaces(t)
 			}
-			c := startMembers(t, h)
+			c := newMembers(t, h)
+			for i := range c.dirs {
+				if f.disks {
+					c.dirs[i] = filepath.Join(disk(t), "data")
+				}
+			}
+			c.startAll(t)
 			l := startLoad(t, c.endpoints())
 			f.do(t, c, l)
 			if f.network {
@@ -125,6 +113,23 @@ func TestFaults(t *testing.T) {
 	t.Log("time without service:", table.String())
 }
 
+func killLeader(t *testing.T, c *members, l *load) {
+	leader := c.leader(t)
+	l.begin()
+	c.running[leader].kill()
+	l.await(20)
+	c.restart(t, leader)
+	c.running[leader].ready(t)
+}
+
+func killAll(t *testing.T, c *members, l *load) {
+	l.begin()
+	for _, p := range c.running {
+		p.kill()
+	}
+	c.startAll(t)
+}
+
 // stopLeader stops the leader for longer than an election and the lock's TTL. When
 // it goes on, it has requests in its sockets, and believes that it still leads.
 func stopLeader(t *testing.T, c *members, l *load) {
@@ -135,7 +140,7 @@ func stopLeader(t *testing.T, c *members, l *load) {
 	}
 	l.begin()
 	c.running[leader].signal(t, syscall.SIGSTOP)
-	l.throughout(8 * time.Second)
+	l.throughout(6 * time.Second)
 
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()

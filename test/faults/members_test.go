@@ -31,13 +31,6 @@ func newMembers(t *testing.T, h *hosts, args ...string) *members {
 	return c
 }
 
-func startMembers(t *testing.T, h *hosts, args ...string) *members {
-	t.Helper()
-	c := newMembers(t, h, args...)
-	c.startAll(t)
-	return c
-}
-
 // command is what starts member i, and what restarts it.
 func (c *members) command(t *testing.T, i int) *exec.Cmd {
 	t.Helper()
