@@ -41,6 +41,8 @@ func TestGateWithoutLeader(t *testing.T) {
 		defer cancel()
 		go g.following.run(ctx, 100*time.Millisecond, func() bool { return !leaderless.Load() })
 
+		synctest.Wait() // it has looked once
+
 		began := time.Now()
 		leaderless.Store(true)
 		inside := put(g, time.Minute)

@@ -26,12 +26,13 @@ const (
 	// anElection begins after 1 s to 2 s without a word from the leader.
 	anElection = 2 * time.Second
 
+	// aRequest is the longest that one without an answer takes, by default: a write
+	// that was on its way to a leader that dies, for instance.
+	aRequest = 5 * time.Second
+
 	// noticed is when a member that is cut off knows it, within an election, and has
 	// then sent away the requests that wait there: 1.5 elections.
 	noticed = 3500 * time.Millisecond
-
-	// aRequest is the longest that one to a silent member takes, by default.
-	aRequest = 5 * time.Second
 
 	// silence is how long a client keeps a connection on which nothing comes, though
 	// the other side's system answers, see Client.etcd; and one request in between.
@@ -63,15 +64,15 @@ func listFaults() []fault {
 	leader, follower := (*members).leader, (*members).follower
 	deaf, mute := (*hosts).deaf, (*hosts).mute
 	return []fault{
-		{name: "kill -9 of the leader", bound: anElection, do: killLeader},
+		{name: "kill -9 of the leader", bound: aRequest, do: killLeader},
 		{name: "SIGSTOP of the leader", bound: silence, do: stopLeader},
 		{name: "kill -9 of all", bound: aStart, do: killAll},
 		{name: "a follower is cut off", bound: noticed, network: true, do: whole(follower, deaf, mute)},
 		{name: "a follower hears nobody", bound: noticed, network: true, do: whole(follower, deaf)},
 		{name: "a follower is not heard", bound: noticed, network: true, do: whole(follower, mute)},
-		{name: "the leader is cut off", bound: noticed, network: true, do: whole(leader, deaf, mute)},
-		{name: "the leader hears nobody", bound: noticed, network: true, do: whole(leader, deaf)},
-		{name: "the leader is not heard", bound: noticed, network: true, do: whole(leader, mute)},
+		{name: "the leader is cut off", bound: aRequest, network: true, do: whole(leader, deaf, mute)},
+		{name: "the leader hears nobody", bound: aRequest, network: true, do: whole(leader, deaf)},
+		{name: "the leader is not heard", bound: aRequest, network: true, do: whole(leader, mute)},
 		{name: "the leader's cable is pulled", bound: aRequest, network: true, do: whole(leader, (*hosts).unplug)},
 		{name: "a disk is lost", bound: anElection, do: loseDisk},
 		{name: "all stop, one is wiped", bound: aStart, do: wipeFirst},

@@ -107,10 +107,10 @@ func (c *members) run(t *testing.T, i int, limit time.Duration, args ...string) 
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
-	return finish(t, ctx, command(ctx, c.prefixes[i], args...))
+	return finish(ctx, t, command(ctx, c.prefixes[i], args...))
 }
 
-func finish(t *testing.T, ctx context.Context, cmd *exec.Cmd) result {
+func finish(ctx context.Context, t *testing.T, cmd *exec.Cmd) result {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr

@@ -7,6 +7,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -74,10 +75,16 @@ func (p *process) said() (text string, more <-chan struct{}) {
 // ready returns when the member is.
 func (p *process) ready(t *testing.T) {
 	t.Helper()
-	deadline := time.After(testTime)
+	p.says(t, testTime, "ready name=")
+}
+
+// says returns when all this is in what the process has said.
+func (p *process) says(t *testing.T, limit time.Duration, parts ...string) {
+	t.Helper()
+	deadline := time.After(limit)
 	for {
 		text, more := p.said()
-		if strings.HasPrefix(text, "ready ") || strings.Contains(text, "\nready ") {
+		if !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(text, part) }) {
 			return
 		}
 		select {
@@ -85,7 +92,7 @@ func (p *process) ready(t *testing.T) {
 		case <-p.ended:
 			t.Fatalf("the member ended: %s", text)
 		case <-deadline:
-			t.Fatalf("not ready in %v: %s", testTime, text)
+			t.Fatalf("has not said %q in %v: %s", parts, limit, text)
 		}
 	}
 }
