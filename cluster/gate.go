@@ -21,8 +21,11 @@ import (
 // long as their clients, and refuses new requests; cut ends all that is left.
 // Ended requests get ErrGRPCStopped: its code, Unavailable, makes etcd's client
 // turn to another member, and leaves open whether a write took effect. A request
-// that is refused at the door gets errNotAdmitted.
+// that is refused at the door gets errNotAdmitted, also where no leader is to be had,
+// see following.
 type gate struct {
+	following *following
+
 	opened chan struct{} // closed by open
 	idle   chan struct{} // closed when draining and no request is left
 
@@ -41,8 +44,8 @@ type gate struct {
 // (isSafeRetryMutableRPC).
 var errNotAdmitted = status.Error(codes.Unavailable, "there is no connection available")
 
-func newGate() *gate {
-	g := &gate{opened: make(chan struct{}), idle: make(chan struct{})}
+func newGate(election time.Duration) *gate {
+	g := &gate{opened: make(chan struct{}), idle: make(chan struct{}), following: newFollowing(election)}
 	g.calls, g.endCalls = context.WithCancel(context.Background())
 	g.streams, g.endStreams = context.WithCancel(g.calls)
 	return g
@@ -117,11 +120,29 @@ func (g *gate) unary(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next
 	defer g.leave()
 	ctx, cancel := within(ctx, g.calls)
 	defer cancel()
-	resp, err := next(ctx, req)
+	resp, err := g.led(ctx, req, next)
 	if status.Convert(err).Message() == raft.ErrProposalDropped.Error() {
 		err = errNotAdmitted // leadership is on its way elsewhere: Raft has not taken the request
 	}
 	return resp, reason(err, g.calls)
+}
+
+// led hands a request on while there is a leader, if it needs one.
+func (g *gate) led(ctx context.Context, req any, next grpc.UnaryHandler) (any, error) {
+	if !needsLeader(req) {
+		return next(ctx, req)
+	}
+	calls, err := g.following.admit(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := within(ctx, calls)
+	defer cancel()
+	resp, err := next(ctx, req)
+	if err != nil && calls.Err() != nil {
+		err = rpctypes.ErrGRPCNoLeader // like ErrGRPCStopped, it leaves open what became of a write
+	}
+	return resp, err
 }
 
 func (g *gate) stream(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {

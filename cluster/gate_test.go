@@ -51,7 +51,7 @@ func stream(g *gate, ctx context.Context) <-chan error {
 
 func TestGateHoldsUntilOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGate()
+		g := newGate(time.Second)
 		began := time.Now()
 		waiting := call(g, t.Context(), 0)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -68,7 +68,7 @@ func TestGateHoldsUntilOpen(t *testing.T) {
 
 func TestGateDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGate()
+		g := newGate(time.Second)
 		g.open()
 		short, long, watch := call(g, t.Context(), 300*time.Millisecond), call(g, t.Context(), time.Hour), stream(g, t.Context())
 		synctest.Wait()
@@ -95,7 +95,7 @@ func TestGateDrain(t *testing.T) {
 
 // What a request itself made of it is not replaced.
 func TestGateKeepsErrors(t *testing.T) {
-	g := newGate()
+	g := newGate(time.Second)
 	g.open()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -88,6 +88,9 @@ func (m *Member) serve() {
 	m.serving.Store(true)
 	m.tasks.Go(func() { m.counter.Run(ctx) })
 	m.tasks.Go(func() { m.upkeep(ctx) })
+	m.tasks.Go(func() {
+		m.gate.following.run(ctx, m.cfg.Heartbeat, func() bool { return m.Leader() != 0 })
+	})
 }
 
 func newMember(cfg Config, folder *folder) (*Member, error) {
@@ -106,7 +109,7 @@ func newMember(cfg Config, folder *folder) (*Member, error) {
 		peer:    texts(a.advertisePeer),
 		folder:  folder,
 		fatal:   newFailStop(),
-		gate:    newGate(),
+		gate:    newGate(cfg.Election),
 		log:     cfg.Logger,
 		errs:    make(chan error, 1),
 		closing: make(chan struct{}),
