@@ -108,7 +108,7 @@ func greet(ctx context.Context, address string, secured *tls.Config) error {
 	if secured != nil {
 		secure := tls.Client(conn, secured)
 		if err := secure.HandshakeContext(ctx); err != nil {
-			return silentIfLate(err)
+			return withoutTLS(err)
 		}
 		conn = secure
 	}
@@ -117,6 +117,18 @@ func greet(ctx context.Context, address string, secured *tls.Config) error {
 		return err
 	}
 	return isSettings(conn)
+}
+
+// errNoTLS: the other side hung up on a client that began with TLS, as members
+// without it do.
+var errNoTLS = errors.New("it ends a connection that begins with TLS; is it a member without it (http://), or the port of something else?")
+
+// withoutTLS is what a handshake that failed says of the other side.
+func withoutTLS(err error) error {
+	if isAny(err, io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET) {
+		return errNoTLS
+	}
+	return silentIfLate(err)
 }
 
 // silentIfLate tells a process that does not answer from a machine that does not.
