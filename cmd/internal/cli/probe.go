@@ -116,8 +116,16 @@ func greet(ctx context.Context, address string, secured *tls.Config) error {
 	if _, err := io.WriteString(conn, preface); err != nil {
 		return err
 	}
-	return isSettings(conn)
+	err = isSettings(conn)
+	if secured != nil && errors.Is(err, errNoGRPC) {
+		return errHungUp
+	}
+	return err
 }
+
+// errHungUp: the connection ends behind the client's part of the handshake. What a
+// member says of a missing certificate is lost if it hangs up on unread data.
+var errHungUp = errors.New("it ends the connection once it has seen who comes: does it want a client's certificate (--cert and --key)? or is it another service?")
 
 // errNoTLS: the other side hung up on a client that began with TLS, as members
 // without it do.

@@ -1,8 +1,12 @@
 package cli
 
 import (
+	"crypto/tls"
+	"errors"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -66,5 +70,19 @@ func TestWhyNoAnswerToJoin(t *testing.T) {
 	r.want(t, codeFailure, rude+": it is reachable, but does not answer as a member does")
 	if strings.Contains(r.stderr, dead) {
 		t.Errorf("it speaks of another endpoint, %s: %s", dead, r.stderr)
+	}
+}
+
+// A member that wants a certificate hangs up, and its reason may be lost.
+func TestGreetWithoutCertificate(t *testing.T) {
+	s := httptest.NewTLSServer(http.NotFoundHandler())
+	defer s.Close()
+	picky := answering(t, func(c net.Conn) {
+		_ = tls.Server(c, &tls.Config{Certificates: s.TLS.Certificates, MinVersion: tls.VersionTLS13}).HandshakeContext(t.Context())
+	})
+	known := s.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
+	known.ServerName = "example.com" // in the certificate
+	if err := greet(t.Context(), picky, known); !errors.Is(err, errHungUp) {
+		t.Errorf("got %v, want %v", err, errHungUp)
 	}
 }
