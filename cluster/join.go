@@ -118,9 +118,9 @@ func mayJoin(f *folder) error {
 }
 
 // dial connects to the cluster. The client is to be closed.
-func (j *joiner) dial(ctx context.Context) (*clientv3.Client, *members.Change, error) {
+func (j *joiner) dial(ctx context.Context, endpoints []string) (*clientv3.Client, *members.Change, error) {
 	etcd, err := clientv3.New(clientv3.Config{
-		Endpoints:   j.via.Endpoints,
+		Endpoints:   endpoints,
 		TLS:         j.via.TLS,
 		Username:    j.via.Username,
 		Password:    j.via.Password,
@@ -129,58 +129,7 @@ func (j *joiner) dial(ctx context.Context) (*clientv3.Client, *members.Change, e
 		Logger:      j.cfg.Logger.Named("etcd").WithOptions(zap.IncreaseLevel(zap.ErrorLevel)), // it warns of every retry
 	})
 	if err != nil {
-		return nil, nil, fmt.Errorf("connect to %s: %w", strings.Join(j.via.Endpoints, ", "), members.Refusal(err))
+		return nil, nil, fmt.Errorf("connect to %s: %w", strings.Join(endpoints, ", "), members.Refusal(err))
 	}
 	return etcd, members.NewChange(members.Config{Etcd: etcd, Waiting: members.Log(j.cfg.Logger)}), nil
-}
-
-// promote returns when m knows that it votes.
-func (j *joiner) promote(ctx context.Context, m *Member) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	stopped := make(chan struct{})
-	defer func() { cancel(nil); <-stopped }()
-	go func() {
-		defer close(stopped)
-		select {
-		case <-m.etcd.Server.StopNotify():
-			cancel(m.removed())
-		case <-ctx.Done():
-		}
-	}()
-	etcd, change, err := j.dial(ctx)
-	if err != nil {
-		return err
-	}
-	defer etcd.Close()
-	_, err = change.Promote(ctx, m.ID())
-	if cause := context.Cause(ctx); errors.Is(cause, ErrRemoved) {
-		return cause
-	}
-	if err != nil {
-		return err
-	}
-	return m.awaitVote(ctx)
-}
-
-// votes reports whether m knows itself as a voter. One that was removed does not;
-// etcd's own question panics then.
-func (m *Member) votes() bool {
-	me := m.etcd.Server.Cluster().Member(m.etcd.Server.MemberID())
-	return me != nil && !me.IsLearner
-}
-
-// awaitVote returns when m has applied its own promotion, which the others may
-// have done before.
-func (m *Member) awaitVote(ctx context.Context) error {
-	for !m.votes() {
-		select {
-		case <-time.After(readRetry):
-		case <-m.etcd.Server.StopNotify():
-			return m.removed()
-		case <-ctx.Done():
-			return fmt.Errorf("wait for its own promotion: %w", ctx.Err())
-		}
-	}
-	return nil
 }

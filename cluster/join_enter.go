@@ -22,7 +22,7 @@ const entries = 5
 // enter is the first start: it adds the member to the cluster and starts it as one
 // that has no data. It owns folder, like startIn.
 func (j *joiner) enter(ctx context.Context, f *folder) (*Member, error) {
-	etcd, change, err := j.dial(ctx)
+	etcd, change, err := j.dial(ctx, j.via.Endpoints)
 	if err != nil {
 		f.close()
 		return nil, err

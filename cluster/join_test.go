@@ -102,7 +102,7 @@ func TestJoinOfOneThatWasAdded(t *testing.T) {
 }
 
 // Started and not promoted: the call goes on from there, also on a learner that was
-// started otherwise.
+// started otherwise, and though the member that it was told to ask is gone.
 func TestJoinOfALearner(t *testing.T) {
 	t.Parallel()
 	c := clustertest.Start(t, 1)
@@ -117,7 +117,11 @@ func TestJoinOfALearner(t *testing.T) {
 		t.Fatalf("members %v, want new to be a learner", got)
 	}
 	cfg.Logger = nil
-	join(t, c, cfg)
+	m, err := cluster.Join(t.Context(), cfg, cluster.Via{Endpoints: []string{"127.0.0.1:1"}})
+	if err != nil {
+		t.Fatalf("join through a member that is gone: %v", err)
+	}
+	t.Cleanup(func() { shut(t, m) })
 	if got := members(t, c); !slices.Contains(got, "new voter") {
 		t.Errorf("members %v, want new to vote", got)
 	}

@@ -17,7 +17,7 @@ func (m *Member) launch() error {
 	if err != nil {
 		return err
 	}
-	cfg.ZapLoggerBuilder = embed.NewZapLoggerBuilder(m.fatal.guard(m.log.Named("etcd")))
+	cfg.ZapLoggerBuilder = embed.NewZapLoggerBuilder(m.fatal.guard(bounded(m.log.Named("etcd"))))
 	cfg.GRPCAdditionalServerOptions = append(cfg.GRPCAdditionalServerOptions, m.gate.options()...)
 	started := make(chan error, 1)
 	go func() {

@@ -3,6 +3,7 @@ package bootstrap
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -63,7 +64,7 @@ func (a asker) ask(ctx context.Context, member string) (h Heard) {
 func (a asker) askAt(ctx context.Context, url string) Heard {
 	resp, body, err := a.get(ctx, url+path)
 	if err != nil {
-		return Heard{Err: err}
+		return Heard{Err: oneSided(err)}
 	}
 	var answer Answer
 	if resp.StatusCode == http.StatusOK && json.Unmarshal(body, &answer) == nil && answer.Birth != "" {
@@ -80,6 +81,15 @@ func (a asker) askAt(ctx context.Context, url string) Heard {
 		return Heard{Cluster: id}
 	}
 	return Heard{Err: fmt.Errorf("something else than fencelock answers there (HTTP status %d); correct --peers, or free that port", resp.StatusCode)}
+}
+
+// oneSided adds what to look at when the two sides differ in TLS: one with it hangs
+// up on one without it.
+func oneSided(err error) error {
+	if errors.Is(err, http.ErrSchemeMismatch) || errors.Is(err, io.EOF) {
+		return fmt.Errorf("%w; it runs: has one side of the two TLS for peers (--peer-cert …), and the other none?", cause(err))
+	}
+	return err
 }
 
 func (a asker) get(ctx context.Context, url string) (*http.Response, []byte, error) {

@@ -50,6 +50,22 @@ func TestAsk(t *testing.T) {
 	}
 }
 
+// A side with TLS and one without: each is told what may be the matter.
+func TestAskWithTLSOnOneSide(t *testing.T) {
+	plain := httptest.NewServer(http.NotFoundHandler())
+	defer plain.Close()
+	hangsUp := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	defer hangsUp.Close() // as etcd's listeners with TLS do
+	for name, url := range map[string]string{
+		"https to a member without it": "https" + strings.TrimPrefix(plain.URL, "http"),
+		"http to a member with it":     hangsUp.URL,
+	} {
+		if h := askOnce(t, url); h.Err == nil || !strings.Contains(h.Err.Error(), "TLS for peers") {
+			t.Errorf("%s: got %v, want to read of TLS", name, h.Err)
+		}
+	}
+}
+
 func askOnce(t *testing.T, member string) Heard {
 	t.Helper()
 	a, err := newAsker(transport.TLSInfo{}, Answer{Member: "me", Peers: []string{"me", member}})

@@ -29,18 +29,18 @@ const (
 // checkSum reads a snapshot file and compares it with the SHA-256 at its end. It
 // returns that sum, and the size of the database before it.
 func checkSum(ctx context.Context, path string) (sum string, size int64, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", 0, err
-	}
-	defer func() { _ = f.Close() }()
-	info, err := f.Stat()
+	info, err := os.Stat(path) // before it is opened: a pipe would block until somebody writes
 	switch {
 	case err != nil:
 		return "", 0, err
 	case !info.Mode().IsRegular():
 		return "", 0, fmt.Errorf("%s: %w: it is not a file", path, ErrDamaged)
 	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", 0, err
+	}
+	defer func() { _ = f.Close() }()
 	if err := checkHead(f); err != nil {
 		return "", 0, fmt.Errorf("%s: %w", path, err)
 	}

@@ -108,7 +108,7 @@ func greet(ctx context.Context, address string, secured *tls.Config) error {
 	if secured != nil {
 		secure := tls.Client(conn, secured)
 		if err := secure.HandshakeContext(ctx); err != nil {
-			return silentIfLate(err)
+			return withoutTLS(err)
 		}
 		conn = secure
 	}
@@ -116,7 +116,27 @@ func greet(ctx context.Context, address string, secured *tls.Config) error {
 	if _, err := io.WriteString(conn, preface); err != nil {
 		return err
 	}
-	return isSettings(conn)
+	err = isSettings(conn)
+	if secured != nil && errors.Is(err, errNoGRPC) {
+		return errHungUp
+	}
+	return err
+}
+
+// errHungUp: the connection ends behind the client's part of the handshake. What a
+// member says of a missing certificate is lost if it hangs up on unread data.
+var errHungUp = errors.New("it ends the connection once it has seen who comes: does it want a client's certificate (--cert and --key)? or is it another service?")
+
+// errNoTLS: the other side hung up on a client that began with TLS, as members
+// without it do.
+var errNoTLS = errors.New("it ends a connection that begins with TLS; is it a member without it (http://), or the port of something else?")
+
+// withoutTLS is what a handshake that failed says of the other side.
+func withoutTLS(err error) error {
+	if isAny(err, io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET) {
+		return errNoTLS
+	}
+	return silentIfLate(err)
 }
 
 // silentIfLate tells a process that does not answer from a machine that does not.

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/pflag"
 	"go.uber.org/zap/zapcore"
 
-	"github.com/fencelock/fencelock/cluster"
 	"github.com/fencelock/fencelock/config"
 )
 
@@ -47,6 +46,7 @@ as well: ready name=NAME client=URL[,URL]`,
 			if err != nil {
 				return err
 			}
+			a.lookAt(cfg)
 			return runMember(cmd.Context(), cfg, start, a.Stderr)
 		}),
 	}
@@ -99,7 +99,7 @@ func runMember(ctx context.Context, all config.Config, start starter, stderr io.
 	case err != nil && ctx.Err() != nil:
 		return nil // stopped as asked, before it was ready
 	case err != nil:
-		return explainStart(err)
+		return fmt.Errorf("server: %w", err)
 	}
 	fmt.Fprintf(out, "ready name=%s client=%s\n", m.Name(), strings.Join(m.ClientAddrs(), ","))
 	var stopped error
@@ -111,12 +111,4 @@ func runMember(ctx context.Context, all config.Config, start starter, stderr io.
 		return fmt.Errorf("server: %w", err)
 	}
 	return nil
-}
-
-// explainStart adds what to do.
-func explainStart(err error) error {
-	if errors.Is(err, cluster.ErrInUse) {
-		return fmt.Errorf("server: %w; another member runs on it: stop that one, or give this one a folder of its own with --data-dir", err)
-	}
-	return fmt.Errorf("server: %w", err)
 }

@@ -43,6 +43,16 @@ func newStarter(cfg config.Config) (starter, error) {
 	}, nil
 }
 
+// lookAt sets which endpoints are looked at if nobody answers: those that the member
+// joins through, and never the ones that other commands would use.
+func (a *app) lookAt(cfg config.Config) {
+	a.cluster = nil
+	if len(cfg.Server.Join) > 0 {
+		cfg.Client.Endpoints = cfg.Server.Join
+		a.cluster = &cfg.Client
+	}
+}
+
 // forJoining reports whether a flag of clients also says how to reach the cluster
 // that a member joins.
 func forJoining(inherited *pflag.Flag) bool {
