@@ -1,11 +1,15 @@
 package client
 
-import "time"
+import (
+	"math/rand/v2"
+	"time"
+)
 
 // A key without a lease never ends by itself, so a lock must not be waited for
 // behind one. wait sees it when it is the next ahead; further ahead, behind other
 // waiters, it is seen by a look at the head of the queue: after firstLookAhead, and
-// then more and more seldom, since each look has to sort the queue.
+// then more and more seldom, since each look has to sort the queue; at random, up
+// to twice as late, so that many waiters do not look together.
 const (
 	firstLookAhead = time.Second
 	lastLookAhead  = time.Minute
@@ -23,7 +27,7 @@ func (a *acquisition) lookAhead(now []standing) (stop func() bool) {
 }
 
 func (a *acquisition) lookAfterPause(pause time.Duration) (stop func() bool) {
-	timer := time.AfterFunc(pause, func() {
+	timer := time.AfterFunc(pause+rand.N(pause), func() {
 		_ = a.session.start(func() {
 			if a.ctx.Err() == nil && !a.failsAtHead() {
 				a.lookAfterPause(min(2*pause, lastLookAhead))

@@ -34,9 +34,12 @@ type Event struct {
 // behind a compaction) it goes on with the differences. An error is the last thing
 // that it yields: ctx's own, ErrClosed, ErrUnavailable, or what the cluster refused.
 //
-// etcd does not say why a key was deleted, so the reason is asked for afterwards: a
-// lock that was given back right before its session was closed may be reported as
-// Lost, and a broken shared lock as Released.
+// etcd does not say why a key was deleted, so its lease is asked for as soon as the
+// event has come, also while the loop is busy. A lock whose session was closed within
+// that moment (one round trip, or the time for which the watch was behind) after it
+// was given back is told as Lost. A broken shared lock is told as Released.
+//
+// Events that the loop has not taken yet are kept in memory.
 func (c *Client) Watch(ctx context.Context, prefix string) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		if err := keys.CheckPrefix(prefix); err != nil {

@@ -158,7 +158,7 @@ func share2On(t testing.TB, etcd *clientv3.Client, c sharer, name string, n int)
 }
 
 // A session that is closed gives its locks back. Its lease ends at once after that,
-// so that the watcher may take it for a loss.
+// so that the watcher may take it for a loss, if it asks later than that.
 func TestWatchTellsOfAClosedSession(t *testing.T) {
 	cluster := oneMember(t)
 	b := member(t, cluster, "b")

@@ -121,7 +121,7 @@ func (h *holding) release(doing string) error {
 		return fmt.Errorf("%s: %w", doing, already)
 	}
 	held := time.Since(h.since)
-	cause, err := h.outcomeOf(h.giveBack())
+	cause, err := h.outcomeOf(h.settle(h.giveBack()))
 	h.session.client.config.Observer.Ended(held, cause)
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
@@ -129,16 +129,24 @@ func (h *holding) release(doing string) error {
 	return nil
 }
 
+// settle clears up a release that is in doubt.
+func (h *holding) settle(done release, err error) (release, error) {
+	switch {
+	case err != nil:
+		err = fmt.Errorf("%w; the session goes on trying", err)
+	case done.inDoubt:
+		done.mine, err = h.session.gaveBack(h.places)
+	}
+	return done, err
+}
+
 // outcomeOf says how a holding has ended that was given back, and what its holder
-// is told. Where the first answer got lost and the claim is gone, this release has
-// removed it, as far as can be told: the fence would show a break, and the end of
-// the lease ends the session. Only a claim that somebody else deletes by hand in
-// these milliseconds passes for given back.
+// is told.
 func (h *holding) outcomeOf(done release, err error) (cause, told error) {
 	lost := h.session.Err()
 	switch {
 	case err != nil && !errors.Is(lost, ErrLost):
-		return h.Err(), fmt.Errorf("%w: %w; the session goes on trying", ErrUncertain, err)
+		return h.Err(), fmt.Errorf("%w: %w", ErrUncertain, err)
 	case err == nil && done.mine && (done.certain || !errors.Is(lost, ErrLost)):
 		return h.Err(), nil
 	case err == nil:

@@ -86,7 +86,9 @@ func (l *Lock) Sequencer() fencing.Sequencer {
 func (l *Lock) KV() *kv.KV { return l.kv() }
 
 // Unlock gives the lock back. It returns when the cluster has answered, or after
-// the client's DialTimeout; the end of ctx does not stop it.
+// the client's DialTimeout; the end of ctx does not stop it. Where an answer got
+// lost and the claim is gone, it asks who removed it, which may take as long again:
+// it is nil then unless the lock is known to have been broken or its lease is gone.
 //
 // Errors: ErrLost if the lock had been lost before; ErrNotHeld for a second
 // Unlock; ErrUncertain if no answer came, in which case the session goes on

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -22,6 +23,7 @@ type mirror struct {
 	prefix   string
 	queues   map[string][]Claim // sorted
 	revision int64              // up to which the queues are known
+	gone     map[int64]bool     // of leases, as asked when the batch came that is being applied
 }
 
 // errLeft means that the loop over the events was left.
@@ -51,14 +53,20 @@ func (m *mirror) follow(ctx context.Context, tell func(Event) bool) error {
 // watchOnce follows the queues until the watch ends.
 func (m *mirror) watchOnce(ctx context.Context, tell func(Event) bool) error {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	stream := m.client.watchStream.Load()
-	watch := m.client.etcd.Watch(onStream(ctx, stream), m.client.space.Locks(m.prefix), clientv3.WithPrefix(), clientv3.WithRev(m.revision+1))
-	for batch := range watch {
-		if err := whyCancelled(batch); err != nil {
-			m.client.watchStream.CompareAndSwap(stream, stream+1)
+	watch := m.client.etcd.Watch(onStream(ctx, stream), m.client.space.Locks(m.prefix),
+		clientv3.WithPrefix(), clientv3.WithPrevKV(), clientv3.WithRev(m.revision+1))
+	batches := make(chan fated)
+	var reading sync.WaitGroup
+	defer reading.Wait()
+	defer cancel() // before that
+	reading.Go(func() { m.client.readAhead(ctx, watch, batches) })
+	for batch := range batches {
+		if err := whyCancelled(batch.WatchResponse); err != nil {
+			m.client.watchStream.CompareAndSwap(stream, (stream+1)%watchStreams)
 			return err
 		}
+		m.gone = batch.gone
 		for _, e := range batch.Events {
 			if err := m.apply(ctx, e, tell); err != nil {
 				return err
@@ -148,8 +156,11 @@ func (m *mirror) leaseGone(ctx context.Context, c Claim) bool {
 	if c.Lease == 0 {
 		return false
 	}
-	left, err := m.client.etcd.TimeToLive(ctx, clientv3.LeaseID(c.Lease))
-	return err == nil && left.TTL < 0
+	gone, asked := m.gone[c.Lease]
+	if !asked {
+		gone = m.client.fates(ctx, []int64{c.Lease})[c.Lease]
+	}
+	return gone
 }
 
 // read takes over all queues as they are now, and tells the differences.
@@ -163,7 +174,7 @@ func (m *mirror) read(ctx context.Context, tell func(Event) bool) error {
 			now[lock] = nil
 		}
 	}
-	m.revision = revision
+	m.revision, m.gone = revision, nil
 	for _, lock := range slices.Sorted(maps.Keys(now)) {
 		if err := m.change(ctx, lock, m.queues[lock], now[lock], revision, tell); err != nil {
 			return err

@@ -3,17 +3,16 @@ package client
 import (
 	"context"
 
-	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/fencelock/fencelock/fencing"
-	"github.com/fencelock/fencelock/fencing/keys"
 	"github.com/fencelock/fencelock/fencing/kv/outcome"
 )
 
 // release is the end of one or several claims.
 type release struct {
-	mine    bool   // all of them were there until this release
+	mine    bool   // all of them were there until the attempt that was answered
+	inDoubt bool   // none was there any more: one before it may have removed them, see gaveBack
 	oldest  *Claim // who holds the first lock now; read for a caller that asks
 	certain bool   // every request was answered, so the keys may be used again
 }
@@ -30,9 +29,9 @@ func (s *Session) remove(ctx context.Context, places []place, ask, certain bool)
 			done.certain = done.certain && outcome.Certain(err)
 			return err
 		}
-		// An attempt before this one that was not answered may have removed them,
-		// unless the fence tells that the lock was broken.
-		done.mine = allSucceeded(resp, len(places)) || !done.certain && !broken(places, resp)
+		removed := countRemoved(resp, len(places))
+		done.mine = removed == len(places)
+		done.inDoubt = removed == 0 && !done.certain
 		if ask {
 			done.oldest = places[0].claimOf(kvs(resp, len(places)))
 		}
@@ -50,46 +49,26 @@ func (s *Session) removal(ctx context.Context, places []place, ask bool) clientv
 	if p := places[0]; len(places) == 1 {
 		return s.etcd.Txn(ctx).If(p.present()).
 			Then(append([]clientv3.Op{clientv3.OpDelete(p.key)}, asked...)...).
-			Else(append(append([]clientv3.Op{clientv3.OpGet(p.key)}, asked...), clientv3.OpGet(s.space.Fence(p.lock)))...)
+			Else(append([]clientv3.Op{clientv3.OpGet(p.key)}, asked...)...)
 	}
 	var each []clientv3.Op
 	for _, p := range places {
-		each = append(each, clientv3.OpTxn([]clientv3.Cmp{p.present()}, []clientv3.Op{clientv3.OpDelete(p.key)},
-			[]clientv3.Op{clientv3.OpGet(s.space.Fence(p.lock))}))
+		each = append(each, clientv3.OpTxn([]clientv3.Cmp{p.present()}, []clientv3.Op{clientv3.OpDelete(p.key)}, nil))
 	}
 	return s.etcd.Txn(ctx).Then(append(each, asked...)...)
 }
 
-// broken reports whether a claim that was not there any more had been broken, as
-// far as that can be told: the break of a shared claim leaves no trace.
-func broken(places []place, resp *clientv3.TxnResponse) bool {
-	if len(places) == 1 {
-		return !resp.Succeeded && closedAt(places[0], resp.Responses[len(resp.Responses)-1])
+// countRemoved is how many of n claims were there and have been deleted.
+func countRemoved(resp *clientv3.TxnResponse, n int) (removed int) {
+	if n == 1 && resp.Succeeded {
+		return 1
 	}
-	for i, p := range places {
-		if part := resp.Responses[i].GetResponseTxn(); !part.Succeeded && closedAt(p, part.Responses[0]) {
-			return true
+	for i := 0; i < n && n > 1; i++ {
+		if resp.Responses[i].GetResponseTxn().Succeeded {
+			removed++
 		}
 	}
-	return false
-}
-
-// closedAt reports whether a fence, as read, was closed above a claim's token.
-func closedAt(p place, fence *pb.ResponseOp) bool {
-	return string(one(rangeOf(fence)).GetValue()) == string(keys.Closed(p.token))
-}
-
-// allSucceeded reports whether each of n claims was there and has been deleted.
-func allSucceeded(resp *clientv3.TxnResponse, n int) bool {
-	if n == 1 {
-		return resp.Succeeded
-	}
-	for _, part := range resp.Responses[:n] {
-		if !part.GetResponseTxn().Succeeded {
-			return false
-		}
-	}
-	return true
+	return removed
 }
 
 // boundRelease is the time that a release has: not the caller's, and no more than
