@@ -57,10 +57,8 @@ func (m *Member) MetricsAddr() string {
 
 // whyNotReady returns nil while the member serves all there is to serve.
 func (m *Member) whyNotReady(ctx context.Context) error {
-	select {
-	case <-m.closing:
+	if m.isClosing() {
 		return errStopping
-	default:
 	}
 	if !m.serving.Load() {
 		return errStarting
@@ -71,10 +69,22 @@ func (m *Member) whyNotReady(ctx context.Context) error {
 	if err := m.alarmed(); err != nil {
 		return err
 	}
-	if err := m.Ready(ctx); err != nil {
+	switch err := m.Ready(ctx); {
+	case m.isClosing(): // meanwhile
+		return errStopping
+	case err != nil:
 		return fmt.Errorf("no majority of the members has answered: %w", err)
 	}
 	return nil
+}
+
+func (m *Member) isClosing() bool {
+	select {
+	case <-m.closing:
+		return true
+	default:
+		return false
+	}
 }
 
 // isReady is whyNotReady in the time of a health check.

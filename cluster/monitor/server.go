@@ -22,6 +22,10 @@ const (
 	// scrapes come every 15 s to 60 s.
 	readWait  = 5 * time.Second
 	writeWait = 10 * time.Second
+
+	// closeWait is for answers on their way when the member stops: /readyz then
+	// says so, which is worth less than the stop itself.
+	closeWait = 200 * time.Millisecond
 	idleWait  = 2 * time.Minute
 
 	// headerBytes bounds a request: there is nothing to send here.
@@ -76,8 +80,12 @@ func Listen(cfg Config) (*Server, error) {
 // Address is where the server listens.
 func (s *Server) Address() string { return s.listener.Addr().String() }
 
-// Close ends the listener and what is still being answered.
+// Close ends the listener, lets what is being answered get its answer, and ends
+// what is not answered in time.
 func (s *Server) Close() {
+	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
+	defer cancel()
+	_ = s.http.Shutdown(ctx)
 	_ = s.http.Close()
 	<-s.served
 }

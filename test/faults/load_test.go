@@ -20,16 +20,21 @@ const (
 
 	// heldLock is held by one client throughout; busyLock goes round between two.
 	heldLock, busyLock = "held", "busy"
+
+	// tellTime is "within about a second", in which a holder learns that somebody
+	// else has ended its claim, and slack for a loaded machine.
+	tellTime = 3 * time.Second
 )
 
 // load is a client that holds a lock; one that tries to get it; and two that lock,
 // write behind the fence and unlock, over and over.
 type load struct {
-	t      *testing.T
-	held   *client.Lock
-	prober *client.Client
-	stop   context.CancelFunc
-	work   sync.WaitGroup
+	t       *testing.T
+	mayLose bool // a session may end though it is renewed; its holder is told within tellTime
+	held    *client.Lock
+	prober  *client.Client
+	stop    context.CancelFunc
+	work    sync.WaitGroup
 
 	mu      sync.Mutex
 	changed chan struct{} // closed and replaced when a worker was served
@@ -46,10 +51,10 @@ type load struct {
 	acknowledged, sent int
 }
 
-func startLoad(t *testing.T, endpoints []string) *load {
+func startLoad(t *testing.T, endpoints []string, mayLose bool) *load {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
-	l := &load{t: t, stop: stop, changed: make(chan struct{}), failures: map[string]int{}, last: time.Now()}
+	l := &load{t: t, mayLose: mayLose, stop: stop, changed: make(chan struct{}), failures: map[string]int{}, last: time.Now()}
 	cfg := client.Config{Endpoints: endpoints, TTL: ttl}
 	var err error
 	if l.held, err = newClient(t, cfg).Lock(ctx, heldLock); err != nil {
@@ -77,8 +82,22 @@ func (l *load) probe(ctx context.Context) {
 
 func (l *load) tryHeld(ctx context.Context, c *client.Client) {
 	second, err := c.TryLock(ctx, heldLock)
-	if err == nil && l.held.Err() == nil {
+	if err == nil && !l.over(l.held) {
 		l.t.Errorf("two holders of %s: tokens %v and %v", heldLock, l.held.Token(), second.Token())
+	}
+}
+
+// over reports whether a lock has ended, now or, where it may be lost, in the time in
+// which its holder is told.
+func (l *load) over(lock *client.Lock) bool {
+	if !l.mayLose {
+		return lock.Err() != nil
+	}
+	select {
+	case <-lock.Done():
+		return true
+	case <-time.After(tellTime):
+		return false
 	}
 }
 
@@ -110,7 +129,7 @@ func (l *load) turn(ctx context.Context, c *client.Client) error {
 func (l *load) enter(lock *client.Lock) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.holder != nil && l.holder.Err() == nil {
+	if l.holder != nil && !l.over(l.holder) {
 		l.t.Errorf("two holders of %s: tokens %v and %v", busyLock, l.holder.Token(), lock.Token())
 	}
 	if int64(lock.Token()) <= l.token {
@@ -238,14 +257,10 @@ func (l *load) end() {
 	l.work.Wait()
 	ctx, cancel := context.WithTimeout(context.Background(), testTime)
 	defer cancel()
-	if err := l.held.Err(); err != nil {
-		l.t.Errorf("the lock that was held throughout: %v", err)
-	}
-	if _, err := l.held.KV().Put(ctx, "k", []byte("v")); err != nil {
-		l.t.Errorf("a write by who held the lock throughout: %v", err)
-	}
-	if err := l.held.Unlock(ctx); err != nil {
-		l.t.Errorf("give back the lock that was held throughout: %v", err)
+	if l.mayLose && errors.Is(l.held.Err(), client.ErrLost) {
+		l.t.Log("the lock that was held throughout was lost, and its holder told")
+	} else {
+		l.endHeld(ctx)
 	}
 	last, err := l.prober.Lock(ctx, busyLock)
 	if err != nil {
@@ -254,5 +269,19 @@ func (l *load) end() {
 	l.enter(last)
 	if err := l.increment(ctx, last); err != nil {
 		l.t.Error(err)
+	}
+}
+
+// endHeld uses and gives back the lock that was held throughout.
+func (l *load) endHeld(ctx context.Context) {
+	l.t.Helper()
+	if err := l.held.Err(); err != nil {
+		l.t.Errorf("the lock that was held throughout: %v", err)
+	}
+	if _, err := l.held.KV().Put(ctx, "k", []byte("v")); err != nil {
+		l.t.Errorf("a write by who held the lock throughout: %v", err)
+	}
+	if err := l.held.Unlock(ctx); err != nil {
+		l.t.Errorf("give back the lock that was held throughout: %v", err)
 	}
 }
