@@ -111,7 +111,7 @@ func TestGateKeepsErrors(t *testing.T) {
 // the one that closes.
 func TestGateCutWaitsForReadsAtWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGate()
+		g := newGate(time.Second)
 		g.open()
 		began, ended := time.Now(), make(chan time.Duration, 1)
 		go func() {
@@ -126,7 +126,7 @@ func TestGateCutWaitsForReadsAtWork(t *testing.T) {
 		if took := time.Since(began); took < <-ended {
 			t.Errorf("cut returned after %v, before the read", took)
 		}
-		late, done := newGate(), make(chan struct{})
+		late, done := newGate(time.Second), make(chan struct{})
 		late.open()
 		go func() {
 			defer close(done)
