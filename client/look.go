@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -14,6 +15,10 @@ import (
 // search of an exclusive one.
 const sharedPage = 100
 
+// anyMemberTime bounds a read of what one member has, which takes milliseconds. One
+// that hangs must not cost more: there is the read through a quorum after it.
+const anyMemberTime = 500 * time.Millisecond
+
 // look reads the queue at one revision: is the claim there, and whom does it have
 // to await? ahead is whom it awaited so far, if anybody: while that one is still
 // there, two keys are read and no more.
@@ -24,7 +29,7 @@ const sharedPage = 100
 // round through a quorum; what is older than that is thrown away.
 func (s *Session) look(ctx context.Context, p place, ahead *Claim, since int64) (now standing, err error) {
 	if since > 0 {
-		attempt, cancel := outcome.ThirdOf(ctx)
+		attempt, cancel := context.WithTimeout(ctx, anyMemberTime)
 		now, at, err := s.read(attempt, p, ahead, clientv3.WithSerializable())
 		cancel()
 		// That the claim is gone is not believed on these terms: the member may not
