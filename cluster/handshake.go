@@ -1,9 +1,9 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -108,8 +108,13 @@ func clusterID(peers map[string][]url.URL, d bootstrap.Decision) string {
 
 // warnTwo says what two members are not.
 func (m *Member) warnTwo() {
-	if len(m.cfg.InitialCluster) == 2 {
-		m.log.Warn("two members: the cluster stops when either of them does; run one, or three",
-			zap.Strings("members", slices.Sorted(maps.Keys(m.cfg.InitialCluster))))
+	var voters []string
+	for _, member := range m.etcd.Server.Cluster().Members() {
+		if !member.IsLearner {
+			voters = append(voters, cmp.Or(member.Name, strings.Join(member.PeerURLs, "|")))
+		}
+	}
+	if len(voters) == 2 {
+		m.log.Warn("two members: the cluster stops when either of them does; run one, or three", zap.Strings("members", voters))
 	}
 }

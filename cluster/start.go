@@ -61,6 +61,7 @@ func startIn(ctx context.Context, cfg Config, folder *folder) (*Member, error) {
 	m.fatal.setServing(true)
 	m.gate.open()
 	m.serve()
+	m.warnTwo()
 	go m.watch() // waited for by end
 	return m, nil
 }
@@ -117,7 +118,6 @@ func newMember(cfg Config, folder *folder) (*Member, error) {
 	}
 	m.counter = monitor.NewCounter(m.census)
 	m.warnPlain(a)
-	m.warnTwo()
 	return m, nil
 }
 

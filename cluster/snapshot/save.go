@@ -85,8 +85,10 @@ func (cfg SaveConfig) checkPath() error {
 	info, err := os.Stat(cfg.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		_, err := os.Stat(filepath.Dir(cfg.Path))
-		return err
+		if _, err := os.Stat(filepath.Dir(cfg.Path)); err != nil {
+			return fmt.Errorf("the folder of %s: %w; make it first, or name another file", cfg.Path, err)
+		}
+		return nil
 	case err != nil:
 		return err
 	case !info.Mode().IsRegular():

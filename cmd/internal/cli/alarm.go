@@ -36,7 +36,7 @@ func newAlarmListCommand(a *app) *cobra.Command {
 			return a.withClient(cmd, func(c *client.Client, cfg config.Config) error {
 				alarms, err := upkeep.Alarms(cmd.Context(), c.Etcd())
 				if err != nil {
-					return fmt.Errorf("alarm list: %w", err)
+					return explainAuth(err, fmt.Errorf("alarm list: %w", err))
 				}
 				names := memberNames(cmd.Context(), c.Etcd())
 				list := alarmList{}
@@ -61,7 +61,7 @@ the alarm ends. Else it stays, since it would be raised again at once.`,
 			return a.withClient(cmd, func(c *client.Client, cfg config.Config) error {
 				list := defragmented{}
 				if err := upkeep.Clear(cmd.Context(), c.Etcd(), list.add); err != nil {
-					return fmt.Errorf("alarm clear: %w", err)
+					return explainAuth(err, fmt.Errorf("alarm clear: %w", err))
 				}
 				return a.print(cfg.Output, list)
 			})

@@ -24,8 +24,7 @@ func newDefragCommand(a *app) *cobra.Command {
 		Long: `Give the disk back what the members' databases do not use. Members do this on
 their own (server --defrag), one at a time; this command does the same now: followers
 first, and the leader after it has handed leadership over. A member answers nothing
-while its database is written anew, some 10 s per GiB in use; clients turn to
-others. A cluster of one member has no others.
+while what is in use of its database is written anew; clients turn to others. A cluster of one member has no others.
 
 Members whose database is at least half in use are left alone, unless --now is given.`,
 		Args: arguments(0, 0, "no arguments"),
@@ -43,7 +42,7 @@ Members whose database is at least half in use are left alone, unless --now is g
 					}
 				}
 				if err != nil {
-					return fmt.Errorf("defrag: %w", err)
+					return explainAuth(err, fmt.Errorf("defrag: %w", err))
 				}
 				return nil
 			})

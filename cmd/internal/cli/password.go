@@ -48,7 +48,7 @@ func (a *app) readPassword(ctx context.Context, user string) (string, error) {
 	}
 	switch {
 	case text == "":
-		return "", &usageError{err: errors.New("the new password is empty; set " + passwordVariable + ", or write it to standard input")}
+		return "", &usageError{err: errors.New("the new password is empty; set " + passwordVariable + ", or write it to standard input; a user that comes with a certificate has none: --no-password")}
 	case len(text) > maxPassword:
 		return "", &usageError{err: fmt.Errorf("the new password has %d bytes; want at most %d", len(text), maxPassword)}
 	case !utf8.ValidString(text):

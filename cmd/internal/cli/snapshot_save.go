@@ -62,7 +62,7 @@ func clusterRevision(ctx context.Context, c *client.Client, cfg config.Client) (
 		case ctx.Err() != nil:
 			return 0, ctx.Err()
 		case isAny(err, rpctypes.ErrPermissionDenied, rpctypes.ErrUserEmpty):
-			return 0, fmt.Errorf("%w; only root may take a snapshot: --user root", err)
+			return 0, fmt.Errorf("%w; only root may take a snapshot: log in with --user root, or with root's certificate", err)
 		}
 	}
 	return 0, fmt.Errorf("%w; are a majority of the members running, and do %s reach them?", err, strings.Join(cfg.Endpoints, ", "))
