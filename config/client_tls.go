@@ -7,7 +7,7 @@ import (
 )
 
 // TLS reads the files for a connection that is made once, as by a member that
-// joins; nil: there are none. [Client.Config] is for what lives longer.
+// joins, or to see why nobody answers; nil: there are none. [Client.Config] is for what lives longer.
 func (c Client) TLS() (*tls.Config, error) {
 	if !c.hasTLS() {
 		return nil, nil

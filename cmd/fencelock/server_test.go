@@ -29,7 +29,7 @@ func TestServer(t *testing.T) {
 		run(t, "status", "--endpoints", client).want(t, 0)
 
 		began := time.Now()
-		run(t, node(dir, freeAddress(t), freeAddress(t))...).want(t, 1, "fencelock: server: ", dir, "in use", "--data-dir")
+		run(t, node(dir, freeAddress(t), freeAddress(t))...).want(t, 1, "fencelock: server: ", dir, "in use", "another folder")
 		if took := time.Since(began); took > 5*time.Second {
 			t.Errorf("a second start on the folder took %v", took)
 		}

@@ -34,7 +34,7 @@ func (a *app) whyNoAnswer(ctx context.Context, err error) []string {
 	if a.cluster == nil || !silent || isAny(err, client.ErrLocked, context.Canceled) || ctx.Err() != nil {
 		return nil
 	}
-	secured, err := a.cluster.Config()
+	secured, err := a.cluster.TLS()
 	if err != nil {
 		return nil // and the command has said so
 	}
@@ -45,7 +45,7 @@ func (a *app) whyNoAnswer(ctx context.Context, err error) []string {
 	var work sync.WaitGroup
 	for i, endpoint := range endpoints {
 		work.Go(func() {
-			if err := probe(ctx, endpoint, secured.TLS); err != nil {
+			if err := probe(ctx, endpoint, secured); err != nil {
 				notes[i] = endpoint + ": " + advice(err)
 			}
 		})

@@ -86,13 +86,13 @@ func unanswered(ctx context.Context, cfg config.Client, endpoint string, err err
 	if !errors.Is(err, context.DeadlineExceeded) {
 		return err.Error()
 	}
-	settings, err := cfg.Config()
+	secured, err := cfg.TLS()
 	if err != nil {
 		return err.Error()
 	}
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
-	if why := probe(ctx, endpoint, settings.TLS); why != nil {
+	if why := probe(ctx, endpoint, secured); why != nil {
 		return advice(why)
 	}
 	return "no answer in time"
