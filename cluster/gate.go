@@ -25,6 +25,7 @@ import (
 // see following.
 type gate struct {
 	following *following
+	stopping  func() bool // has etcd begun to stop? Set before open; nil: no
 
 	opened chan struct{} // closed by open
 	idle   chan struct{} // closed when draining and no request is left
@@ -110,7 +111,8 @@ func (g *gate) options() []grpc.ServerOption {
 	return []grpc.ServerOption{grpc.ChainUnaryInterceptor(g.unary), grpc.ChainStreamInterceptor(g.stream)}
 }
 
-func (g *gate) unary(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+func (g *gate) unary(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (resp any, err error) {
+	defer g.survive(&err)
 	if err := g.enter(ctx); err != nil {
 		if errors.Is(err, rpctypes.ErrGRPCStopped) {
 			err = errNotAdmitted
@@ -120,7 +122,7 @@ func (g *gate) unary(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next
 	defer g.leave()
 	ctx, cancel := within(ctx, g.calls)
 	defer cancel()
-	resp, err := g.led(ctx, req, next)
+	resp, err = g.led(ctx, req, next)
 	if status.Convert(err).Message() == raft.ErrProposalDropped.Error() {
 		err = errNotAdmitted // leadership is on its way elsewhere: Raft has not taken the request
 	}
@@ -145,7 +147,8 @@ func (g *gate) led(ctx context.Context, req any, next grpc.UnaryHandler) (any, e
 	return resp, err
 }
 
-func (g *gate) stream(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+func (g *gate) stream(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) (err error) {
+	defer g.survive(&err)
 	if err := g.enter(ss.Context()); err != nil {
 		return err
 	}
@@ -153,6 +156,19 @@ func (g *gate) stream(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, n
 	ctx, cancel := within(ss.Context(), g.streams)
 	defer cancel()
 	return reason(next(srv, gatedStream{ss, ctx}), g.streams)
+}
+
+// survive makes an error of the panic of a request under which etcd has closed its
+// database, as it does without waiting when the member is removed. Such a request
+// only reads.
+func (g *gate) survive(err *error) {
+	switch p := recover(); {
+	case p == nil:
+	case g.stopping != nil && g.stopping():
+		*err = rpctypes.ErrGRPCStopped
+	default:
+		panic(p)
+	}
 }
 
 type gatedStream struct {

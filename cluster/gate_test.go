@@ -144,3 +144,30 @@ func TestGateCutWaitsForReadsAtWork(t *testing.T) {
 		<-done
 	})
 }
+
+// A panic ends the request, and not the process, if etcd has closed its database
+// under it; any other is etcd's, or ours, and must be seen.
+func TestGateSurvivesAClosedDatabase(t *testing.T) {
+	g := newGate(time.Second)
+	stopping := true
+	g.stopping = func() bool { return stopping }
+	g.open()
+	read := func() (err error) {
+		_, err = g.unary(t.Context(), nil, nil, func(context.Context, any) (any, error) { panic("closed") })
+		return err
+	}
+	if err := read(); !errors.Is(err, rpctypes.ErrGRPCStopped) {
+		t.Errorf("while it stops: got %v, want %v", err, rpctypes.ErrGRPCStopped)
+	}
+	watch := func(any, grpc.ServerStream) error { panic("closed") }
+	if err := g.stream(nil, fakeStream{ctx: t.Context()}, nil, watch); !errors.Is(err, rpctypes.ErrGRPCStopped) {
+		t.Errorf("stream while it stops: got %v, want %v", err, rpctypes.ErrGRPCStopped)
+	}
+	stopping = false
+	defer func() {
+		if p := recover(); p != "closed" {
+			t.Errorf("while it runs: got the panic %v, want it to pass through", p)
+		}
+	}()
+	_ = read()
+}

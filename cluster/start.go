@@ -59,6 +59,7 @@ func startIn(ctx context.Context, cfg Config, folder *folder) (*Member, error) {
 		return nil, errors.Join(err, m.stop())
 	}
 	m.fatal.setServing(true)
+	m.gate.stopping = m.isStopping
 	m.gate.open()
 	m.serve()
 	m.warnTwo()

@@ -102,6 +102,16 @@ func (m *Member) stop() error {
 	return nil
 }
 
+// isStopping reports whether etcd's server has begun to stop, by itself or not.
+func (m *Member) isStopping() bool {
+	select {
+	case <-m.etcd.Server.StoppingNotify():
+		return true
+	default:
+		return false
+	}
+}
+
 // closeListeners is for when etcd has not come to it.
 func (m *Member) closeListeners() {
 	for _, l := range m.etcd.Clients {
