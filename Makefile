@@ -11,6 +11,11 @@ TESTFLAGS := -json -p 1 -timeout 20m
 # -race needs a C compiler; test/setup.sh installs one, or says that there is none.
 GOTEST = go test $$(command -v gcc >/dev/null && [[ $$(go env CGO_ENABLED) == 1 ]] && echo -race || true) $(TESTFLAGS)
 
+# These run the program as processes, each of them a server that -race makes
+# several times slower; what runs in them is tested with -race in its own package.
+PLAIN := ./cmd/fencelock ./cmd/internal/cli
+RACED = $$(go list ./... | grep -v -e '/cmd/fencelock$$' -e '/cmd/internal/cli$$')
+
 # In CI everything that the tests need can be had, so a skipped test is a failure;
 # but for containers, since an engine may not run inside of another's container.
 SKIPCHECK := go run ./test/skipcheck $(if $(filter true,$(CI)),-no-skips -may-skip github.com/fencelock/fencelock/test/deploy)
@@ -34,8 +39,8 @@ check: ## format, vet, staticcheck and the house rules; all other tests are "mak
 
 test: ## every test, with what it needs installed (root on Debian) or named as missing
 	@test/setup.sh
-	@echo "$(GOTEST) ./..." | sed 's/  */ /g'
-	@$(GOTEST) ./... | $(SKIPCHECK)
+	@echo "$(GOTEST) ./... and, without -race, $(PLAIN)" | sed 's/  */ /g'
+	@{ status=0; $(GOTEST) $(RACED) || status=1; go test $(TESTFLAGS) $(PLAIN) || status=1; exit $$status; } | $(SKIPCHECK)
 
 fmt: ## gofmt everything
 	gofmt -w .
