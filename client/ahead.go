@@ -9,7 +9,8 @@ import (
 // behind one. wait sees it when it is the next ahead; further ahead, behind other
 // waiters, it is seen by a look at the head of the queue: after firstLookAhead, and
 // then more and more seldom, since each look has to sort the queue; at random, up
-// to twice as late, so that many waiters do not look together.
+// to twice as late, so that many waiters do not look together. Whoever stands behind
+// a claim of this package's need not look: that one does, and leaves.
 const (
 	firstLookAhead = time.Second
 	lastLookAhead  = time.Minute
@@ -40,6 +41,9 @@ func (a *acquisition) lookAfterPause(pause time.Duration) (stop func() bool) {
 // failsAtHead reads who is first in each queue, and ends the wait if it is a key
 // without a lease.
 func (a *acquisition) failsAtHead() bool {
+	if a.behindOneOfOurs() {
+		return false
+	}
 	for _, p := range a.places {
 		if p.kind == permit && p.limit > 1 {
 			continue // it takes one permit of several
@@ -55,4 +59,12 @@ func (a *acquisition) failsAtHead() bool {
 		}
 	}
 	return false
+}
+
+// behindOneOfOurs reports whether the claim that was last seen ahead says since when
+// it stands, as those of etcd's own tools do not.
+func (a *acquisition) behindOneOfOurs() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.holder != nil && !a.holder.Since.IsZero()
 }
