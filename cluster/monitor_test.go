@@ -129,19 +129,25 @@ func TestReadyzDraining(t *testing.T) {
 	c := monitored(t, 1, nil)
 	m := c.Members[0]
 	c.Client(t).Watch(t.Context(), "x") // a stream, which is ended first
+	url, answers := "http://"+m.MetricsAddr()+"/readyz", make(chan string)
+	go func() { // asks without a pause, until nobody answers
+		defer close(answers)
+		for {
+			resp, err := http.Get(url)
+			if err != nil {
+				return
+			}
+			text, _ := io.ReadAll(resp.Body)
+			_ = resp.Body.Close()
+			answers <- string(text)
+		}
+	}()
+	<-answers
 	closed := make(chan struct{})
 	go func() { defer close(closed); _ = m.Close() }()
 	said := false
-	for range 1000 {
-		resp, err := http.Get("http://" + m.MetricsAddr() + "/readyz")
-		if err != nil {
-			break
-		}
-		text, _ := io.ReadAll(resp.Body)
-		_ = resp.Body.Close()
-		if said = strings.Contains(string(text), "being stopped"); said {
-			break
-		}
+	for text := range answers {
+		said = said || strings.Contains(text, "being stopped")
 	}
 	<-closed
 	http.DefaultClient.CloseIdleConnections()

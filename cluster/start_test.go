@@ -69,7 +69,7 @@ func TestPeersAbsent(t *testing.T) {
 func TestInUseWhileItWaits(t *testing.T) {
 	t.Parallel()
 	cfg := clustertest.Configs(t, clustertest.Config{Members: 2})[0]
-	core, logs := observer.New(zap.InfoLevel)
+	core, _ := observer.New(zap.InfoLevel)
 	waits := make(chan struct{})
 	cfg.Logger = zap.New(core, zap.Hooks(func(e zapcore.Entry) error {
 		if strings.HasPrefix(e.Message, "waiting for the peers") {
@@ -93,8 +93,16 @@ func TestInUseWhileItWaits(t *testing.T) {
 	if err := <-first; !errors.Is(err, context.Canceled) {
 		t.Errorf("first start: got %v, want Canceled", err)
 	}
-	if got := logs.FilterLevelExact(zap.WarnLevel).FilterMessageSnippet("two members").Len(); got != 1 {
-		t.Errorf("got %d warnings of two members, want 1", got)
+}
+
+// Each member of two says what two are not, once it knows that they are two.
+func TestTwoMembersWarn(t *testing.T) {
+	t.Parallel()
+	core, logs := observer.New(zap.WarnLevel)
+	edit := func(_ int, cfg *cluster.Config) { cfg.Logger = zap.New(core) }
+	clustertest.StartConfig(t, clustertest.Config{Members: 2, Edit: edit})
+	if got := logs.FilterMessageSnippet("two members").Len(); got != 2 {
+		t.Errorf("got %d warnings of two members, want one of each", got)
 	}
 }
 
