@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -36,7 +37,7 @@ func (w *World) openDisks(context.Context) error {
 	if w.Has("root") {
 		d, err := newDisk(w.folder, "probe", true)
 		if err == nil {
-			err = d.close()
+			err = errors.Join(d.close(), os.Remove(d.image))
 		}
 		if err != nil {
 			_, _ = fmt.Fprintln(w.options.Output, "world: plain folders for disks:", err)
