@@ -1,0 +1,26 @@
+package traffic
+
+import "time"
+
+// Config says what one client process does; `chaos client` reads it as JSON from its standard input.
+type Config struct {
+	Client    string        // name of the process's life, "c3.1": client 3, first life; identities of written values begin with it
+	History   string        // file to create and write the history to
+	Endpoints []string      // of the members, or of the proxies before them
+	TTL       time.Duration // of the session; rounded up to whole seconds by the client
+	Seed      uint64        // of every random choice, together with Client
+	Targets   []string      // some of Targets()
+	Workloads []string      // some of Workloads()
+	Postgres  string        // data source name of PostgreSQL, for sql
+	Redis     string        // unix socket (an absolute path) or host:port of Redis, for redis
+	Folder    string        // where the files of control and file lie; created if missing
+	Think     time.Duration // up to this long between a read and the write that follows from it
+	Pause     time.Duration // up to this long between two acquisitions of a task; 0 means 100 ms
+	Final     bool          // take each lock once, read everything there, and end
+}
+
+// Targets returns the names of all targets: where the workloads keep their data.
+func Targets() []string { return []string{"control", "kv", "sql", "redis", "file"} }
+
+// Workloads returns the names of all workloads.
+func Workloads() []string { return []string{"counter", "list", "set", "bank"} }
