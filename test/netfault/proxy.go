@@ -2,6 +2,7 @@ package netfault
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"net"
 	"slices"
@@ -12,13 +13,13 @@ import (
 // Proxy is one listening address and the connections made through it. All
 // methods may be called at the same time.
 type Proxy struct {
-	t        testing.TB
 	target   string
 	listener *net.TCPListener
 	counts   *counts
-	ctx      context.Context // ends with the test
+	ctx      context.Context // ends with Close
 	stop     context.CancelFunc
 	running  sync.WaitGroup
+	failed   error // why accept ended before Close; to be read when running is done
 
 	mu      sync.Mutex
 	faults  faults
@@ -31,22 +32,35 @@ type Proxy struct {
 // are reset.
 func New(t testing.TB, target string) *Proxy {
 	t.Helper()
-	listener, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	p, err := Listen("127.0.0.1:0", target)
 	if err != nil {
-		t.Fatalf("netfault: %v", err)
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return p
+}
+
+// Listen starts a proxy for a program that is no test, and that calls Close.
+// address is where it listens, host:port; port 0: a free one.
+func Listen(address, target string) (*Proxy, error) {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("netfault: %w", err)
 	}
 	p := &Proxy{
-		t:        t,
 		target:   target,
-		listener: listener,
+		listener: listener.(*net.TCPListener),
 		counts:   newCounts(),
 		changed:  make(chan struct{}),
 		links:    make(map[*link]struct{}),
 	}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	p.running.Go(p.accept)
-	t.Cleanup(p.close)
-	return p
+	return p, nil
 }
 
 // Addr is the address for clients, as host:port.
@@ -82,7 +96,7 @@ func (p *Proxy) accept() {
 		conn, err := p.listener.AcceptTCP()
 		if err != nil {
 			if p.ctx.Err() == nil {
-				p.t.Errorf("netfault: %v", err)
+				p.failed = fmt.Errorf("netfault: %w", err)
 			}
 			return
 		}
@@ -119,9 +133,12 @@ func (p *Proxy) openLinks() []*link {
 	return slices.Collect(maps.Keys(p.links))
 }
 
-func (p *Proxy) close() {
+// Close ends the proxy and its connections, with resets. The error is why it has
+// not listened to the end. It may be called twice.
+func (p *Proxy) Close() error {
 	p.stop()
 	p.listener.Close()
 	p.Reset()
 	p.running.Wait()
+	return p.failed
 }

@@ -3,6 +3,7 @@ package servers
 import (
 	"database/sql"
 	"fmt"
+	"net/url"
 	"path/filepath"
 	"strconv"
 	"syscall"
@@ -42,6 +43,9 @@ func postgres() recipe {
 		dsn: func(s *Server, database string) string {
 			return fmt.Sprintf("postgres://postgres@%s/%s?sslmode=disable", s.Addr(), database)
 		},
+		socket: func(s *Server, database string) string {
+			return fmt.Sprintf("postgres://postgres@/%s?host=%s&port=%d&sslmode=disable", database, url.QueryEscape(s.sockets), s.port)
+		},
 		create: func(s *Server, database string) error {
 			return execute("pgx", s.DSN("postgres"), "CREATE DATABASE "+database)
 		},
@@ -53,7 +57,7 @@ func postgres() recipe {
 
 func postgresArgs(s *Server) []string {
 	args := []string{"-D", s.sub("data"), "-p", strconv.Itoa(s.port), "-c", "listen_addresses=127.0.0.1",
-		"-c", "unix_socket_directories=", "-c", "max_connections=200"}
+		"-c", "unix_socket_directories=" + s.sockets, "-c", "max_connections=200"}
 	if !s.durable {
 		args = append(args, "-F", "-c", "full_page_writes=off")
 	}

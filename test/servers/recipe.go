@@ -19,6 +19,7 @@ type recipe struct {
 	prepare func(s *Server) error    // fills an empty folder
 	args    func(s *Server) []string // s.durable as in production, else fast
 	dsn     func(s *Server, database string) string
+	socket  func(s *Server, database string) string // as dsn, through s.sockets; nil: it is never asked for one
 	create  func(s *Server, database string) error
 	drop    func(s *Server, database string) error
 }

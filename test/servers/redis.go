@@ -2,6 +2,7 @@ package servers
 
 import (
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -36,8 +37,12 @@ func redis() recipe {
 			if s.durable {
 				args = append(args, "--appendonly", "yes", "--appendfsync", "always")
 			}
+			if s.sockets != "" {
+				args = append(args, "--unixsocket", redisSocket(s, ""))
+			}
 			return args
 		},
+		socket: redisSocket,
 		dsn: func(s *Server, database string) string {
 			return fmt.Sprintf("redis://%s/%s", s.Addr(), strings.TrimPrefix(database, databasePrefix))
 		},
@@ -45,3 +50,5 @@ func redis() recipe {
 		drop:   func(*Server, string) error { return nil },
 	}
 }
+
+func redisSocket(s *Server, _ string) string { return filepath.Join(s.sockets, "redis") }

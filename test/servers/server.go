@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,6 +19,7 @@ type Server struct {
 	durable bool
 	extra   []string // arguments that the test gives
 	folder  string
+	sockets string // the folder of its unix socket; empty: it has none
 	port    int
 	process *process
 }
@@ -30,26 +32,17 @@ func (s *Server) DSN(database string) string { return s.recipe.dsn(s, database) 
 func (s *Server) Addr() string { return fmt.Sprintf("127.0.0.1:%d", s.port) }
 
 // Kill ends the server and its children with SIGKILL: nothing is flushed.
-func (s *Server) Kill(t testing.TB) {
-	t.Helper()
-	if err := s.process.kill(); err != nil {
-		t.Fatalf("kill %s: %v", s.recipe.name, err)
-	}
-}
+func (s *Server) Kill(t testing.TB) { t.Helper(); must(t, s.Crash()) }
 
 // Stop shuts the server down in good order.
-func (s *Server) Stop(t testing.TB) {
-	t.Helper()
-	if err := s.process.signal(s.recipe.shutdown); err != nil {
-		t.Fatalf("stop %s: %v", s.recipe.name, err)
-	}
-	<-s.process.exited
-}
+func (s *Server) Stop(t testing.TB) { t.Helper(); must(t, s.Shutdown()) }
 
 // Start starts a server that was killed or stopped, on what it left in its folder.
-func (s *Server) Start(t testing.TB) {
+func (s *Server) Start(t testing.TB) { t.Helper(); must(t, s.Launch()) }
+
+func must(t testing.TB, err error) {
 	t.Helper()
-	if err := s.start(); err != nil {
+	if err != nil {
 		t.Fatal(err)
 	}
 }
@@ -57,7 +50,7 @@ func (s *Server) Start(t testing.TB) {
 // startOwn starts a durable server that ends with the test.
 func startOwn(t testing.TB, r recipe, extra []string) *Server {
 	t.Helper()
-	s, err := launch(r, r.find(t), true, extra...)
+	s, err := launch(r, r.find(t), true, Place{Args: extra})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,17 +59,30 @@ func startOwn(t testing.TB, r recipe, extra []string) *Server {
 }
 
 // launch starts a server on an empty folder.
-func launch(r recipe, program string, durable bool, extra ...string) (*Server, error) {
-	folder, err := newFolder(durable)
-	if err != nil {
+func launch(r recipe, program string, durable bool, at Place) (*Server, error) {
+	s := &Server{recipe: r, program: program, durable: durable, extra: at.Args, folder: at.Folder, sockets: at.Sockets}
+	if err := s.settle(); err != nil {
 		return nil, err
 	}
-	s := &Server{recipe: r, program: program, durable: durable, extra: extra, folder: folder}
 	if err := s.boot(); err != nil {
 		s.remove()
 		return nil, err
 	}
 	return s, nil
+}
+
+// settle makes the folder, or takes the one that is given.
+func (s *Server) settle() (err error) {
+	if s.folder == "" {
+		s.folder, err = newFolder(s.durable)
+		return err
+	}
+	for _, folder := range []string{s.folder, s.sockets} {
+		if folder != "" && err == nil {
+			err = handOver(folder)
+		}
+	}
+	return err
 }
 
 func (s *Server) boot() error {
@@ -100,9 +106,9 @@ func (s *Server) boot() error {
 // killed PostgreSQL shared with its children is free only when the last has gone.
 const starts = 50
 
-func (s *Server) start() error {
+func (s *Server) start(extra ...string) error {
 	var failures []error
-	args := append(s.recipe.args(s), s.extra...)
+	args := slices.Concat(s.recipe.args(s), s.extra, extra)
 	for range starts {
 		p, err := startProcess(s.folder, s.program, args, s.recipe.ready, s.recipe.orphaned)
 		if err == nil {

@@ -98,7 +98,7 @@ func holdServers() {
 		if !ok {
 			continue
 		}
-		s, err := launch(r, program, false)
+		s, err := launch(r, program, false, Place{})
 		if err != nil {
 			fmt.Println("error", err)
 			break

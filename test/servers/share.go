@@ -77,7 +77,7 @@ func sharedServer(r recipe, program string) (*Server, error) {
 	if s, err := shared.servers[r.name], shared.failed[r.name]; s != nil || err != nil {
 		return s, err
 	}
-	s, err := launch(r, program, false)
+	s, err := launch(r, program, false, Place{})
 	if err != nil {
 		shared.failed[r.name] = err
 		return nil, err

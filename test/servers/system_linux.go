@@ -58,14 +58,38 @@ func alive(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH
 // kill ends the process and its children, which for PostgreSQL are in sessions
 // of their own, and waits for it.
 func (p *process) kill() error {
+	err := p.pause() // so that it has no further children
+	if err == nil {
+		err = p.all(syscall.SIGKILL)
+	}
+	select {
+	case <-p.exited:
+		return nil
+	default:
+	}
+	if err == nil || p.signal(syscall.SIGKILL) == nil {
+		<-p.exited
+		return nil
+	}
+	return err
+}
+
+// pause stops the process, then its children: it makes none meanwhile.
+func (p *process) pause() error {
+	if err := p.signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	return p.all(syscall.SIGSTOP)
+}
+
+// all sends a signal to the children, then to the process.
+func (p *process) all(sig syscall.Signal) error {
 	pid := p.cmd.Process.Pid
 	children, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
-	err := p.signal(syscall.SIGKILL)
 	for _, child := range strings.Fields(string(children)) {
 		if n, err := strconv.Atoi(child); err == nil {
-			_ = syscall.Kill(n, syscall.SIGKILL)
+			_ = syscall.Kill(n, sig) // it may just have ended
 		}
 	}
-	<-p.exited
-	return err
+	return p.signal(sig)
 }

@@ -21,3 +21,7 @@ func roomy(string) bool { return false }
 func alive(int) bool { return true }
 
 func (p *process) kill() error { return p.cmd.Process.Kill() }
+
+func (p *process) pause() error { return errors.ErrUnsupported }
+
+func (p *process) all(syscall.Signal) error { return errors.ErrUnsupported }
