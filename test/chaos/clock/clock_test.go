@@ -47,12 +47,12 @@ func TestClockJumpsAndTimeGoesOn(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-overlay", overlay, "-o", binary, source).CombinedOutput(); err != nil {
 		t.Fatalf("build: %v: %s", err, out)
 	}
-	c, err := New(filepath.Join(dir, "clock"))
+	c, err := New(dir, "p")
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), binary)
-	cmd.Env = append(os.Environ(), c.Env())
+	cmd.Env = append(os.Environ(), c.Env("p")...)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +66,7 @@ func TestClockJumpsAndTimeGoesOn(t *testing.T) {
 	}
 	replies := bufio.NewReader(out)
 	for _, fast := range []time.Duration{0, time.Hour, -time.Hour, 1500 * time.Millisecond, -500 * time.Millisecond, 0} {
-		if err := c.Set(fast); err != nil {
+		if err := c.Set("p", fast); err != nil {
 			t.Fatal(err)
 		}
 		before := time.Now()

@@ -8,7 +8,7 @@
 //	go build -overlay FILE
 //
 // where FILE is what Overlay returns: package time, in which Now adds an offset to
-// the wall part of its reading. The offset lies in a file that Clock writes and that
+// the wall part of its reading. The offset lies in a file that Clocks writes and that
 // the process, which finds its name in the environment, maps into its memory.
 //
 // Only Go code that asks package time is deceived. The clocks of the kernel
