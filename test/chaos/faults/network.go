@@ -1,0 +1,159 @@
+//go:build linux
+
+package faults
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/fencelock/fencelock/test/chaos/world"
+)
+
+func networkKinds() []Kind {
+	return grouped("network", []string{network}, []string{namespaces},
+		Kind{Name: "the leader is cut off", Cost: sessions(aRequest), Do: cut(leader, hearing, speaking)},
+		Kind{Name: "the leader hears nobody", Cost: sessions(aRequest), Do: cut(leader, hearing)},
+		Kind{Name: "the leader is not heard", Cost: sessions(aRequest), Do: cut(leader, speaking)},
+		Kind{Name: "a follower is cut off", Cost: sessions(noticed), Do: cut(follower, hearing, speaking)},
+		Kind{Name: "a follower hears nobody", Cost: sessions(noticed), Do: cut(follower, hearing)},
+		Kind{Name: "a follower is not heard", Cost: sessions(noticed), Do: cut(follower, speaking)},
+		Kind{Name: "every member is alone", Cost: sessions(aStart + aRequest), Do: cut(everyMember, hearing)},
+		Kind{Name: "two members do not reach each other", Cost: sessions(aRequest), Do: bridge},
+		Kind{Name: "the leader's cable is pulled", Cost: sessions(silence), Do: cut(leader, cable)},
+		Kind{Name: "the network resets what members say to the leader", Cost: sessions(aRequest), Do: resetLeader},
+		Kind{Name: "a client is cut off", Cost: sessions(ttl), Do: cutClient(listening, asking)},
+		Kind{Name: "a client hears nobody", Cost: sessions(ttl), Do: cutClient(listening)},
+		Kind{Name: "a client is not heard", Cost: sessions(ttl), Do: cutClient(asking)},
+		Kind{Name: "one packet in five is lost", Cost: sessions(silence), Do: loseShare},
+		Kind{Name: "the leader's cable is slow", Cost: sessions(silence), Do: slowCable},
+	)
+}
+
+// way is a direction between two addresses.
+type way struct{ from, to string }
+
+// hearing is the ways from the other members to one.
+func hearing(r *Run, m *world.Member) []way {
+	var ways []way
+	for _, other := range r.others(m) {
+		ways = append(ways, way{other.Host.Address, m.Host.Address})
+	}
+	return ways
+}
+
+// speaking is the ways from one member to the others.
+func speaking(r *Run, m *world.Member) []way {
+	var ways []way
+	for _, other := range r.others(m) {
+		ways = append(ways, way{m.Host.Address, other.Host.Address})
+	}
+	return ways
+}
+
+// cable is every way from and to a member, those of clients too.
+func cable(_ *Run, m *world.Member) []way {
+	return []way{{m.Host.Address, world.Everywhere}, {world.Everywhere, m.Host.Address}}
+}
+
+// listening is the way from all members to a client, asking the one from it to them:
+// the proxies stand between.
+func listening(r *Run, c *world.Client) way { return way{r.World.Hosts.Outside, c.Host.Address} }
+func asking(r *Run, c *world.Client) way    { return way{c.Host.Address, r.World.Hosts.Outside} }
+
+// cut closes some ways of members, for longer than an election and a session take.
+func cut(choose pickMembers, closed ...func(*Run, *world.Member) []way) func(context.Context, *Run) error {
+	return func(ctx context.Context, r *Run) error {
+		victims, err := r.pick(ctx, choose)
+		if err != nil {
+			return err
+		}
+		var ways []way
+		for _, m := range victims {
+			for _, of := range closed {
+				ways = append(ways, of(r, m)...)
+			}
+		}
+		return r.lose(ctx, ways)
+	}
+}
+
+// bridge leaves two members a third one between them that both reach.
+func bridge(ctx context.Context, r *Run) error {
+	victims, err := r.pick(ctx, two)
+	if err != nil {
+		return err
+	}
+	a, b := victims[0].Host.Address, victims[1].Host.Address
+	return r.lose(ctx, []way{{a, b}, {b, a}})
+}
+
+func cutClient(closed ...func(*Run, *world.Client) way) func(context.Context, *Run) error {
+	return func(ctx context.Context, r *Run) error {
+		var ways []way
+		for _, c := range r.pickClients(oneClient) {
+			for _, of := range closed {
+				ways = append(ways, of(r, c))
+			}
+		}
+		return r.lose(ctx, ways)
+	}
+}
+
+// lose lets the packets on all these ways vanish.
+func (r *Run) lose(ctx context.Context, ways []way) error {
+	var done []func() error
+	err := each(ways, func(w way) error {
+		undo, err := r.World.Hosts.Lose(w.from, w.to)
+		if err == nil {
+			done = append(done, undo)
+		}
+		return err
+	})
+	return r.during(ctx, longer, func() error { return each(done, func(undo func() error) error { return undo() }) }, err)
+}
+
+// during keeps up what was done, with what came of it, undoes it, and waits for the
+// members.
+func (r *Run) during(ctx context.Context, least time.Duration, undo func() error, done error) error {
+	if done == nil {
+		done = r.holdLonger(ctx, least)
+	}
+	if undo != nil {
+		done = errors.Join(done, undo())
+	}
+	return errors.Join(done, r.World.Settle(ctx))
+}
+
+// resetLeader lets the connections that followers have to the leader end with a
+// reset, and every new one.
+func resetLeader(ctx context.Context, r *Run) error {
+	victims, err := r.pick(ctx, leader)
+	if err != nil {
+		return err
+	}
+	var done []func() error
+	err = each(speaking(r, victims[0]), func(w way) error {
+		undo, err := r.World.Hosts.Reset(w.to, w.from)
+		if err == nil {
+			done = append(done, undo)
+		}
+		return err
+	})
+	return r.during(ctx, longer, func() error { return each(done, func(undo func() error) error { return undo() }) }, err)
+}
+
+func loseShare(ctx context.Context, r *Run) error {
+	undo, err := r.World.Hosts.LoseShare(20)
+	return r.during(ctx, longer, undo, err)
+}
+
+// slowCable leaves the leader a tenth of what a run under load says to others.
+func slowCable(ctx context.Context, r *Run) error {
+	victims, err := r.pick(ctx, leader)
+	if err != nil {
+		return err
+	}
+	undo, err := r.World.Hosts.Slow(victims[0].Host, 256)
+	return r.during(ctx, longer, undo, err)
+}

@@ -1,0 +1,112 @@
+//go:build linux
+
+package faults
+
+import (
+	"context"
+	"errors"
+
+	"github.com/fencelock/fencelock/test/chaos/world"
+)
+
+// What strace does to the calls by which a member has its data stored.
+const (
+	failing = "inject=fsync,fdatasync:error=EIO"
+	lying   = "inject=fsync,fdatasync:retval=0"          // it is not done, and said to be
+	slow    = "inject=fsync,fdatasync:delay_exit=100000" // microseconds
+)
+
+// syncKinds are disks that do not store what they should. A member whose disk has
+// lied, and then lost power, has forgotten what it told the others, which no member
+// survives as such: it is replaced, and where it was the majority, a snapshot is
+// restored. That such members come up again by themselves is not tried.
+func syncKinds() []Kind {
+	traced := grouped("disk", []string{members}, []string{strace},
+		Kind{Name: "sync fails on the leader", Cost: sessions(aRequest), Do: failSync},
+		Kind{Name: "sync is slow on the leader", Cost: sessions(silence), Do: mistreat(leader, slow)},
+		Kind{Name: "sync is slow on all members", Cost: sessions(silence), Do: mistreat(everyMember, slow)},
+		Kind{Name: "sync lies to a follower", Cost: sessions(noticed), Do: mistreat(follower, lying)},
+		Kind{Name: "sync lies to all members", Cost: sessions(aRequest), Do: mistreat(everyMember, lying)},
+	)
+	takes := []string{network, links, locks, clocks} // as replacements and restores do
+	return append(traced, grouped("disk", append(takes, members), []string{strace, images},
+		Kind{Name: "sync lies to a follower, which loses power and is replaced", Cost: sessions(noticed), Do: lieToFollower},
+		Kind{Name: "sync lies to a majority, which loses power; a snapshot is restored", Cost: rollback("kv", "the kv writes after the snapshot", aRestore), Do: lieToMajority},
+	)...)
+}
+
+// trace does it to members until undone.
+func trace(victims []*world.Member, how string) (undo func() error, err error) {
+	var done []func() error
+	err = each(victims, func(m *world.Member) error {
+		undo, err := m.Trace("-e", "trace=fsync,fdatasync", "-e", how)
+		if err == nil {
+			done = append(done, undo)
+		}
+		return err
+	})
+	return func() error { return each(done, func(undo func() error) error { return undo() }) }, err
+}
+
+func mistreat(choose pickMembers, how string) func(context.Context, *Run) error {
+	return func(ctx context.Context, r *Run) error {
+		victims, err := r.pick(ctx, choose)
+		if err != nil {
+			return err
+		}
+		undo, err := trace(victims, how)
+		return r.during(ctx, 0, undo, err)
+	}
+}
+
+// failSync is a disk that reports an error. The member may end; if not, it is ended,
+// since nobody knows what such a disk has stored.
+func failSync(ctx context.Context, r *Run) error {
+	victims, err := r.pick(ctx, leader)
+	if err != nil {
+		return err
+	}
+	m := victims[0]
+	undo, err := trace(victims, failing)
+	if err == nil {
+		err = r.hold(ctx)
+	}
+	if ended(m) {
+		r.Note("it ended with code %d", m.Code())
+	} else {
+		r.Note("it went on")
+	}
+	return errors.Join(err, m.Kill(), undo(), m.Start(ctx))
+}
+
+func lieToFollower(ctx context.Context, r *Run) error {
+	victims, err := r.pick(ctx, follower)
+	if err != nil {
+		return err
+	}
+	undo, err := trace(victims, lying)
+	if err == nil {
+		err = r.hold(ctx)
+	}
+	if err = errors.Join(err, powerOff(victims), undo()); err != nil {
+		return err
+	}
+	return r.replace(ctx, victims[0])
+}
+
+func lieToMajority(ctx context.Context, r *Run) error {
+	return r.withSnapshot(ctx, func(file string) error {
+		victims, err := r.pick(ctx, two)
+		if err != nil {
+			return err
+		}
+		undo, err := trace(victims, lying)
+		if err == nil {
+			err = r.hold(ctx)
+		}
+		if err = errors.Join(err, powerOff(victims), undo()); err != nil {
+			return err
+		}
+		return r.restore(ctx, file)
+	})
+}
