@@ -26,7 +26,8 @@ func (s *scene) closeup(m moment) template.HTML {
 		s.drawPaused(&g, a, clientOf(name), y, lane-6)
 		s.drawHeld(&g, a, m.lock, name, y+2, lane-10)
 	}
-	s.drawOperations(&g, a, m.lock, lives, lane)
+	s.drawOperations(&g, a, m, lives, lane)
+	s.drawCalled(&g, a, m, lives, lane)
 	return g.done(halfWidth, bottom+2, m.title)
 }
 
@@ -112,13 +113,13 @@ func endWords(k history.Kind) string {
 }
 
 // drawOperations marks writes: green acknowledged, red refused, amber unknown.
-func (s *scene) drawOperations(g *svg, a axis, lock string, lives []string, lane float64) {
+func (s *scene) drawOperations(g *svg, a axis, m moment, lives []string, lane float64) {
 	drawn := 0
 	for i := range s.Ops {
 		o := &s.Ops[i]
 		row := slices.Index(lives, o.Client)
 		at := known(o)
-		if o.Lock != lock || row < 0 || at < a.from || at > a.to || drawn == closeupMarks {
+		if o.Lock != m.lock || row < 0 || at < a.from || at > a.to || drawn == closeupMarks {
 			continue
 		}
 		x, y := a.x(at), axisHeight+4+float64(row)*lane+(lane-6)/2
@@ -127,12 +128,36 @@ func (s *scene) drawOperations(g *svg, a axis, lock string, lives []string, lane
 		case o.Kind == history.Lost:
 			g.path("lost", box(x-1, y-12, 2, 24), o.Client+" was told that it no longer held")
 		case o.Outcome == history.Refused:
-			g.path("cross", fmt.Sprintf("M%s %sl8 8m0 -8l-8 8", num(x-4), num(y-4)), tip)
+			d := fmt.Sprintf("M%s %sl9 9m0 -9l-9 9", num(x-4.5), num(y-4.5))
+			g.path("cross halo", d, "")
+			g.path("cross", d, tip)
 		case o.Write() && (o.Outcome == history.OK || o.Outcome == history.Unknown):
 			g.circle("mark o-"+string(o.Outcome), x, y, 3, tip)
 		default:
 			continue
 		}
 		drawn++
+	}
+}
+
+// drawCalled writes on the operations that the words speak of what became of them.
+func (s *scene) drawCalled(g *svg, a axis, m moment, lives []string, lane float64) {
+	for i := range s.Ops {
+		o := &s.Ops[i]
+		row := slices.Index(lives, o.Client)
+		if o.Lock != m.lock || row < 0 || m.called[o.Name()] == "" {
+			continue
+		}
+		x, y := a.x(known(o)), axisHeight+4+float64(row)*lane+(lane-6)/2
+		words := m.called[o.Name()]
+		class := "called " + words
+		if words == "lost" || words == "kept" {
+			g.circle("ring "+words, x, y, 6.5, "")
+		}
+		if x > a.left+70 {
+			g.text(class+" end", x-10, y+4, words)
+		} else {
+			g.text(class, x+10, y+4, words)
+		}
 	}
 }

@@ -112,7 +112,7 @@ func kindsOf(r Run) []kindFigures {
 		kinds = append(kinds, *k)
 	}
 	slices.SortFunc(kinds, func(a, b kindFigures) int {
-		return cmp.Or(cmp.Compare(groupRank(a.Group), groupRank(b.Group)), cmp.Compare(a.Kind, b.Kind))
+		return cmp.Or(cmp.Compare(groupRank(a.Group), groupRank(b.Group)), cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind))
 	})
 	return kinds
 }

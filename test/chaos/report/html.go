@@ -45,7 +45,10 @@ type page struct {
 
 type tile struct{ Figure, Words, Class string }
 
-type legend struct{ Class, Name string }
+type legend struct {
+	Class, Name string
+	Count       int
+}
 
 type picture struct {
 	ID, Title, Words string
@@ -106,7 +109,7 @@ func pageOf(r Run) (page, error) {
 	each, total := targetsOf(r)
 	p.Targets = append(each, total)
 	for _, t := range s.targets {
-		p.TargetLegend = append(p.TargetLegend, legend{targetClass(t), t})
+		p.TargetLegend = append(p.TargetLegend, legend{Class: targetClass(t), Name: t})
 	}
 	for _, lock := range s.tokenLocks() {
 		p.Tokens = append(p.Tokens, s.tokens(lock))
@@ -129,16 +132,15 @@ func (p *page) rows(r Run) {
 		}
 		p.Checks = append(p.Checks, row)
 	}
-	groups := map[string]bool{}
 	for _, k := range kindsOf(r) {
 		p.Kinds = append(p.Kinds, kindRow{
 			kindFigures: k, Class: groupClass(k.Group), Cost: or(k.Words, "nothing"), Fault: seconds(k.Held),
 			NoGrant: seconds(k.Gap), Beyond: seconds(max(k.GapAbove, 0)), Late: seconds(k.After), MayTake: seconds(k.Service),
 		})
-		if !groups[k.Group] {
-			groups[k.Group] = true
-			p.Groups = append(p.Groups, legend{groupClass(k.Group), k.Group})
+		if n := len(p.Groups); n == 0 || p.Groups[n-1].Name != k.Group {
+			p.Groups = append(p.Groups, legend{Class: groupClass(k.Group), Name: k.Group})
 		}
+		p.Groups[len(p.Groups)-1].Count += k.Times
 	}
 	for _, l := range r.Losses {
 		class := "good"

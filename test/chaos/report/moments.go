@@ -16,6 +16,8 @@ type moment struct {
 	title    string
 	words    string
 	bad      bool // a violation
+
+	called map[string]string // operations, by their identity, that are called by name in the picture
 }
 
 // moments are at most three violations, what the control lost once, and refusals under
@@ -69,7 +71,8 @@ func (s *scene) lostOnce() (moment, bool) {
 				found = true
 				best = moment{lock: lock, from: from, to: to, title: "Without a fence: an acknowledged update is lost",
 					words: fmt.Sprintf("%s and %s both read the same value and wrote the next one. Both were acknowledged; only the write of %s is left.",
-						u.op.Client, u.winner.Client, u.winner.Client)}
+						u.op.Client, u.winner.Client, u.winner.Client),
+					called: map[string]string{u.op.Name(): "lost", u.winner.Name(): "kept"}}
 			}
 		}
 	}
@@ -124,7 +127,8 @@ func (s *scene) refusals(most int) []moment {
 		kinds[c.kind+c.hold.target] = true
 		targets[c.hold.target]++
 		ms = append(ms, moment{lock: c.hold.lock, from: c.hold.from, to: known(c.op),
-			title: "Behind a fence: a stale write is refused", words: refusalWords(c.op, c.kind)}.padded())
+			title: "Behind a fence: a stale write is refused", words: refusalWords(c.op, c.kind),
+			called: map[string]string{c.op.Name(): "refused"}}.padded())
 	}
 	return ms
 }

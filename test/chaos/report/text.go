@@ -51,7 +51,7 @@ func textFaults(b *bytes.Buffer, r Run) {
 		b.WriteString("\nno faults\n")
 		return
 	}
-	t := table{head: []string{"faults", "times", "longest", "no grant for", "beyond it", "may be", "may cost"}, words: 1}
+	t := table{head: []string{"faults", "times", "longest", "no grant for", "beyond fault", "allowed", "may cost"}, words: 1}
 	for _, k := range kinds {
 		t.row(k.Kind, count(k.Times), seconds(k.Held), seconds(k.Gap), seconds(max(k.GapAbove, 0)), seconds(k.Service), or(k.Words, "nothing"))
 	}

@@ -35,7 +35,7 @@ func (s *scene) timeline(from, to history.Time, overview bool) template.HTML {
 
 // drawAxis writes the minutes and seconds; in the overview each minute leads to its row.
 func (s *scene) drawAxis(g *svg, a axis, bottom float64, overview bool) {
-	step := tickStep(a.to.Sub(a.from))
+	step := tickStep(a.to.Sub(a.from), int(a.width/70))
 	first := (a.from.Sub(s.Start) + step - 1) / step * step
 	for at := first; s.Start.Add(at) <= a.to; at += step {
 		x := a.x(s.Start.Add(at))
@@ -54,14 +54,14 @@ func (s *scene) drawAxis(g *svg, a axis, bottom float64, overview bool) {
 	}
 }
 
-// tickStep gives 6 to 15 ticks.
-func tickStep(d time.Duration) time.Duration {
+// tickStep is the shortest step that does not give more than most ticks.
+func tickStep(d time.Duration, most int) time.Duration {
 	for _, step := range []time.Duration{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600} {
-		if d <= 13*step*time.Second {
+		if d <= time.Duration(most)*step*time.Second {
 			return step * time.Second
 		}
 	}
-	return (d/10 + time.Hour - 1).Truncate(time.Hour)
+	return (d/time.Duration(most) + time.Hour).Truncate(time.Hour)
 }
 
 // drawBands shades what happened while a fault was there.

@@ -88,17 +88,19 @@ func (s *scene) tokens(lock string) template.HTML {
 	if len(grants) == 0 {
 		return ""
 	}
-	const height = 190.0
+	const height, title = 200.0, 20.0
 	a := axis{from: s.Start, to: s.End, left: 92, width: halfWidth - 92 - 12}
-	eras := erasOf(values, axisHeight+6, height-axisHeight-12)
+	eras := erasOf(values, axisHeight+4, height-axisHeight-8)
 	var g svg
 	s.drawAxis(&g, a, height, false)
 	drawEras(&g, a, eras)
 	drawRise(&g, a, eras, grants, targetClass(history.Target(lock)))
 	refused := s.drawRefusedTokens(&g, a, eras, lock)
-	g.text("big", a.left+10, axisHeight+18, lock)
-	g.text("small", a.left+10, axisHeight+32, plural(len(grants), "grant", "grants")+", "+plural(refused, "operation refused", "operations refused"))
-	return g.done(halfWidth, height+4, "tokens of "+lock)
+	var all svg
+	all.text("big", 0, 13, short(lock, 40))
+	all.text("small end", a.left+a.width, 13, plural(len(grants), "grant", "grants")+", "+plural(refused, "operation refused", "operations refused"))
+	fmt.Fprintf(&all, `<g transform="translate(0 %s)">%s</g>`, num(title), g.String())
+	return all.done(halfWidth, height+title+4, "tokens of "+lock)
 }
 
 func drawEras(g *svg, a axis, eras []era) {
@@ -109,8 +111,12 @@ func drawEras(g *svg, a axis, eras []era) {
 		}
 		g.text("label end", a.left-6, e.top+e.height, count(int(e.low)))
 		if i > 0 {
-			below := eras[i-1]
-			g.text("small break middle", a.left+a.width/2, e.top+e.height+9.5, "≈ the axis leaps by "+count(int(e.low-below.high))+" ≈")
+			words := "≈ the axis leaps by " + count(int(e.low-eras[i-1].high))
+			if i > len(eras)/2 { // the line comes from the lower left
+				g.text("small", a.left+4, e.top+e.height+9.5, words)
+			} else {
+				g.text("small end", a.left+a.width-4, e.top+e.height+9.5, words)
+			}
 		}
 	}
 }
