@@ -38,7 +38,28 @@ func newDisk(folder, name string, image bool) (*Disk, error) {
 			return d, err
 		}
 	}
-	return d, os.Mkdir(d.Dir(), 0o700)
+	return d, d.begin()
+}
+
+// begin makes the owner's folder, which outlives a power cut.
+func (d *Disk) begin() error {
+	if err := os.Mkdir(d.Dir(), 0o700); err != nil {
+		return err
+	}
+	return d.sync()
+}
+
+// sync puts all that is written on the disk, whether its owner asks for it or not.
+func (d *Disk) sync() error {
+	if d.image == "" {
+		return nil
+	}
+	f, err := os.Open(d.at)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return unix.Syncfs(int(f.Fd()))
 }
 
 // format mounts an empty file system. Nothing is left to be done later, in the
@@ -214,7 +235,7 @@ func (d *Disk) Wipe() error {
 	if err := os.RemoveAll(d.Dir()); err != nil {
 		return err
 	}
-	return os.Mkdir(d.Dir(), 0o700)
+	return d.begin()
 }
 
 // close gives the image back.

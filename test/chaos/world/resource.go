@@ -27,7 +27,8 @@ func newPostgres(disk *Disk, sockets string) (*Resource, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Resource{Name: "postgres", Disk: disk, Socket: s.Socket(database), server: s}, nil
+	r := &Resource{Name: "postgres", Disk: disk, Socket: s.Socket(database), server: s}
+	return r, disk.sync() // initdb was told not to
 }
 
 // newRedis starts a Redis that answers when its log is on disk.

@@ -71,6 +71,8 @@ func TestWorld(t *testing.T) {
 		{"a power cut loses what was not synced", []string{"loop"}, powerCut},
 		{"a disk is full until it is freed", []string{"loop"}, fullDisk},
 		{"a member goes on behind its disk's copy", []string{"loop"}, memberPowerCut},
+		{"a member is replaced", nil, replaceMember},
+		{"PostgreSQL and Redis are cut, paused and stopped", nil, cutResource},
 		{"fsync fails while it is traced", []string{"strace"}, tracedMember},
 	} {
 		t.Run(c.name, func(t *testing.T) {
