@@ -16,6 +16,11 @@ needs=(
 	"docker-compose:docker-compose:containers"
 	"busybox:busybox-static:containers"
 	"systemd-analyze:systemd:the systemd unit"
+	"ip:iproute2:networks that are cut"
+	"/usr/sbin/nft:nftables:packets that are lost or reset"
+	"/usr/sbin/mkfs.ext4:e2fsprogs:power cuts"
+	"/usr/sbin/losetup:mount:power cuts"
+	"strace:strace:disks that fail or lie"
 )
 
 present() {

@@ -5,40 +5,177 @@ package world
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
 )
 
 // Member is one of the cluster's processes.
 type Member struct {
 	Process
-	Name     string // "m1"; the cluster knows it by PeerURL's host and port
+	Name     string // "m1"; the cluster knows it by the host and port of PeerURL
 	Host     *Host
 	Disk     *Disk
 	Endpoint string // host:port for clients
 	PeerURL  string
+
+	metrics string // host:port
+
+	commandMu sync.Mutex
+	binary    string
+	args      []string
+}
+
+// newMember is a member of the cluster of these peers, which are host:port.
+func newMember(name string, host *Host, disk *Disk, binary string, peers []string) *Member {
+	m := &Member{Name: name, Host: host, Disk: disk, binary: binary,
+		Endpoint: host.Address + ":2379", PeerURL: "http://" + host.Address + ":2380", metrics: host.Address + ":2381"}
+	m.SetCommand([]string{"server", "--peers", strings.Join(peers, ","), "--name", host.Address + ":2380", "--listen-client", m.Endpoint})
+	return m
+}
+
+// peer is where a host's member listens for the others.
+func peer(h *Host) string { return h.Address + ":2380" }
+
+// SetCommand replaces the arguments, for this and all later lives: what "member
+// replace" tells, with or without the program's name. The data folder, log level and
+// address of metrics are added where words do not name them.
+func (m *Member) SetCommand(words []string) {
+	words = slices.Clone(words)
+	if len(words) > 0 && words[0] == "fencelock" {
+		words = words[1:]
+	}
+	for _, flag := range [][2]string{{"--data-dir", m.Disk.Dir()}, {"--log-level", "error"}, {"--listen-metrics", m.metrics}} {
+		if !slices.Contains(words, flag[0]) {
+			words = append(words, flag[:]...)
+		}
+	}
+	m.commandMu.Lock()
+	defer m.commandMu.Unlock()
+	m.args = words
+}
+
+// SetBinary replaces the program, for all later lives.
+func (m *Member) SetBinary(path string) {
+	m.commandMu.Lock()
+	defer m.commandMu.Unlock()
+	m.binary = path
+}
+
+// Command is what the next life runs.
+func (m *Member) Command() []string {
+	m.commandMu.Lock()
+	defer m.commandMu.Unlock()
+	return append([]string{m.binary}, m.args...)
 }
 
 // Launch starts the process, with arguments beside those that it always has.
-func (m *Member) Launch(extra ...string) error { return errors.ErrUnsupported }
+func (m *Member) Launch(extra ...string) error { return m.LaunchUnder(nil, extra...) }
 
-// Ready waits until the process says that it serves.
-func (m *Member) Ready(ctx context.Context) error { return errors.ErrUnsupported }
+// LaunchUnder starts it behind a command that becomes it, keeping its process id:
+// "nice", "strace -D".
+func (m *Member) LaunchUnder(prefix []string, extra ...string) error {
+	words := slices.Concat(prefix, m.Command(), extra)
+	if err := m.begin(m.Host, exec.Command(words[0], words[1:]...)); err != nil {
+		return fmt.Errorf("start %s: %w", m.Name, err)
+	}
+	return nil
+}
+
+// Ready waits until the member itself says that it serves; it fails if the process
+// ends.
+func (m *Member) Ready(ctx context.Context) error {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		why := m.ready(ctx)
+		if why == nil {
+			return nil
+		}
+		select {
+		case <-m.Ended():
+			return fmt.Errorf("%s has ended, exit code %d: %s", m.Name, m.Code(), m.Text())
+		case <-ctx.Done():
+			return fmt.Errorf("%s is not ready: %w: %w; it says: %s", m.Name, ctx.Err(), why, m.Text())
+		case <-tick.C:
+		}
+	}
+}
+
+// askTime bounds one question to one member, which may be paused or cut off.
+const askTime = time.Second
+
+func (m *Member) ready(ctx context.Context) error {
+	text, code, err := m.get(ctx, "/readyz")
+	if err == nil && code != http.StatusOK {
+		err = errors.New(strings.TrimSpace(text))
+	}
+	return err
+}
+
+// get asks the member's address of metrics, on a connection of its own, so that
+// none is left over.
+func (m *Member) get(ctx context.Context, path string) (text string, code int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	transport := &http.Transport{DisableKeepAlives: true}
+	defer transport.CloseIdleConnections()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+m.metrics+path, nil)
+	if err != nil {
+		return "", 0, err
+	}
+	response, err := transport.RoundTrip(request)
+	if err != nil {
+		return "", 0, err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(response.Body, 4<<20))
+	return string(body), response.StatusCode, err
+}
 
 // Start is Launch and Ready.
-func (m *Member) Start(ctx context.Context) error { return errors.ErrUnsupported }
+func (m *Member) Start(ctx context.Context) error {
+	if err := m.Launch(); err != nil {
+		return err
+	}
+	return m.Ready(ctx)
+}
 
-// Terminate ends the process in good order, with SIGTERM, and waits.
-func (m *Member) Terminate(ctx context.Context) error { return errors.ErrUnsupported }
+// Terminate ends the process in good order, with SIGTERM, and waits; another exit
+// code than 0 is an error.
+func (m *Member) Terminate(ctx context.Context) error { return m.finish(ctx, m.Name) }
 
-// SetCommand replaces the arguments behind the program's name, for this and all
-// later lives: what "member replace" tells. The data folder, log level and address
-// of metrics are added where words do not name them.
-func (m *Member) SetCommand(words []string) {}
-
-// SetBinary replaces the program, for all later lives.
-func (m *Member) SetBinary(path string) {}
-
-// Trace attaches strace to the process, with arguments such as
-// "-e", "inject=fdatasync:error=EIO"; undo detaches it.
+// Trace attaches strace to the process and its threads, with arguments such as "-e",
+// "inject=fdatasync:error=EIO"; undo detaches it. The process is slow meanwhile.
 func (m *Member) Trace(args ...string) (undo func() error, err error) {
-	return nil, errors.ErrUnsupported
+	tracer := &Process{}
+	words := append([]string{"-f", "-o", "/dev/null", "-p", fmt.Sprint(m.Pid())}, args...)
+	if err := tracer.begin(&Host{}, exec.Command("strace", words...)); err != nil {
+		return nil, fmt.Errorf("trace %s: %w", m.Name, err)
+	}
+	undo = func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), toolTime)
+		defer cancel()
+		_ = tracer.Signal(syscall.SIGINT) // it may have ended with the process
+		select {
+		case <-tracer.Ended():
+			return nil
+		case <-ctx.Done():
+			return errors.Join(fmt.Errorf("strace of %s has not ended: %w", m.Name, ctx.Err()), tracer.Kill())
+		}
+	}
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(toolTime); !strings.Contains(tracer.Text(), "attached"); <-tick.C {
+		if !tracer.Running() || time.Now().After(deadline) {
+			return nil, errors.Join(fmt.Errorf("trace %s: %s", m.Name, tracer.Text()), undo())
+		}
+	}
+	return undo, nil
 }
