@@ -1,13 +1,8 @@
 package history
 
 import (
-	"bufio"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
 	"os"
-	"slices"
 	"strconv"
 	"sync"
 )
@@ -70,53 +65,11 @@ func (w *Writer) write(e Event) error {
 func (w *Writer) Close() error { return w.file.Close() }
 
 // Read brings together the files of all clients: their operations in the order in
-// which they were called. A last line that a killed process has written by half
-// is left out.
+// which they were called.
 func Read(paths ...string) ([]Op, error) {
-	var ops []Op
-	for _, path := range paths {
-		more, err := readFile(path)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		ops = append(ops, more...)
-	}
-	slices.SortFunc(ops, byCall)
-	return ops, nil
-}
-
-func readFile(path string) ([]Op, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	var ops []Op
-	at := map[int]int{} // where in ops an ID is
-	for lines := bufio.NewReader(f); ; {
-		line, err := lines.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			return ops, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		var e Event
-		if err := json.Unmarshal(line, &e); err != nil {
-			return nil, fmt.Errorf("%s: %w", line, err)
-		}
-		if e.Phase == Call {
-			at[e.ID] = len(ops)
-			e.Outcome = Unknown
-			ops = append(ops, Op{Event: e, Call: e.At, Return: Never})
-			continue
-		}
-		i, ok := at[e.ID]
-		if !ok {
-			return nil, fmt.Errorf("a return without a call: %s", line)
-		}
-		ops[i].close(e)
-	}
+	f := NewFollower()
+	err := f.Poll(paths, func(Op) {})
+	return f.Ops(), err
 }
 
 // close adds what the return has brought.

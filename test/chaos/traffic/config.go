@@ -1,6 +1,12 @@
 package traffic
 
-import "time"
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
 
 // Config says what one client process does; `chaos client` reads it as JSON from its standard input.
 type Config struct {
@@ -15,7 +21,7 @@ type Config struct {
 	Redis     string        // unix socket (an absolute path) or host:port of Redis, for redis
 	Folder    string        // where the files of control and file lie; created if missing
 	Think     time.Duration // up to this long between a read and the write that follows from it
-	Pause     time.Duration // up to this long between two acquisitions of a task; 0 means 100 ms
+	Pause     time.Duration // up to this long between two acquisitions of a task; 0 means 2 s
 	Final     bool          // take each lock once, read everything there, and end
 }
 
@@ -24,3 +30,26 @@ func Targets() []string { return []string{"control", "kv", "sql", "redis", "file
 
 // Workloads returns the names of all workloads.
 func Workloads() []string { return []string{"counter", "list", "set", "bank"} }
+
+// defaultPause makes five processes of twenty tasks some 400 fenced operations a
+// second, which two cores carry beside three members and the stores.
+const defaultPause = 2 * time.Second
+
+func (c Config) pause() time.Duration { return cmp.Or(c.Pause, defaultPause) }
+
+func (c Config) validate() error {
+	for _, name := range c.Targets {
+		if !slices.Contains(Targets(), name) {
+			return fmt.Errorf("target %q: want some of %v", name, Targets())
+		}
+	}
+	for _, name := range c.Workloads {
+		if !slices.Contains(Workloads(), name) {
+			return fmt.Errorf("workload %q: want some of %v", name, Workloads())
+		}
+	}
+	if c.Client == "" || c.History == "" || c.Folder == "" {
+		return errors.New("want Client, History and Folder")
+	}
+	return nil
+}

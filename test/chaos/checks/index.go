@@ -1,0 +1,168 @@
+package checks
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fencelock/fencelock/test/chaos/history"
+)
+
+// control is the target without a fence.
+const control = "control"
+
+type op = history.Op
+
+// run is the input, sorted by lock.
+type run struct {
+	Input
+	locks  []*lock
+	leaks  []*op
+	values map[string]*op // the write that has left an identity
+}
+
+// lock is what was done under one lock; each slice is in the order of the calls.
+type lock struct {
+	name, target, workload string
+	acquires               []*op // all that were asked for
+	grants                 []*op // those that are known to have been granted
+	lost, data             []*op
+	ends                   map[hold]*op // the first Lost of a hold
+	given                  map[hold]*op // its Release
+}
+
+// hold is one acquisition by one client.
+type hold struct {
+	client string
+	id     int
+}
+
+func (l *lock) fenced() bool { return l.target != control }
+
+func holdOf(o *op) hold { return hold{o.Client, o.Hold} }
+
+func newRun(in Input) *run {
+	r := &run{Input: in, values: map[string]*op{}}
+	if !slices.IsSortedFunc(in.Ops, byCall) {
+		r.Ops = slices.Clone(in.Ops)
+		slices.SortStableFunc(r.Ops, byCall)
+	}
+	r.Faults = slices.Clone(in.Faults)
+	slices.SortStableFunc(r.Faults, func(a, b history.Fault) int { return cmp.Compare(a.Begin, b.Begin) })
+	byName := map[string]*lock{}
+	for i := range r.Ops {
+		o := &r.Ops[i]
+		if o.Kind == history.Leaks {
+			r.leaks = append(r.leaks, o)
+			continue
+		}
+		if o.Value != "" && o.Write() && o.Kind != history.Delete {
+			r.values[o.Value] = o
+		}
+		l := byName[o.Lock]
+		if l == nil {
+			l = &lock{name: o.Lock, target: history.Target(o.Lock), workload: history.Workload(o.Lock), ends: map[hold]*op{}, given: map[hold]*op{}}
+			byName[o.Lock] = l
+			r.locks = append(r.locks, l)
+		}
+		l.add(o)
+	}
+	slices.SortFunc(r.locks, func(a, b *lock) int { return strings.Compare(a.name, b.name) })
+	return r
+}
+
+func (l *lock) add(o *op) {
+	switch {
+	case o.Kind == history.Acquire:
+		l.acquires = append(l.acquires, o)
+		if o.Outcome == history.OK {
+			l.grants = append(l.grants, o)
+		}
+	case o.Kind == history.Lost:
+		l.lost = append(l.lost, o)
+		if l.ends[holdOf(o)] == nil {
+			l.ends[holdOf(o)] = o
+		}
+	case o.Kind == history.Release:
+		l.given[holdOf(o)] = o
+	case o.Data():
+		l.data = append(l.data, o)
+	}
+}
+
+func byCall(a, b op) int { return cmp.Compare(a.Call, b.Call) }
+
+func byReturn(a, b *op) int { return cmp.Compare(a.Return, b.Return) }
+
+func byToken(a, b *op) int {
+	return cmp.Or(cmp.Compare(a.Token, b.Token), cmp.Compare(a.Return, b.Return))
+}
+
+// only is the operations that keep says yes to.
+func only(ops []*op, keep func(*op) bool) []*op {
+	var some []*op
+	for _, o := range ops {
+		if keep(o) {
+			some = append(some, o)
+		}
+	}
+	return some
+}
+
+func acknowledged(o *op) bool { return o.Outcome == history.OK }
+
+// shared reports whether the operation is a shared holder's, which bears no token
+// of its own to a fence.
+func shared(o *op) bool { return o.Mode == history.Shared }
+
+// victim reports whether a client, in any of its lives, is among a fault's victims.
+func victim(f *history.Fault, client string) bool {
+	name, _, _ := strings.Cut(client, ".")
+	return slices.Contains(f.Victims, name) || slices.Contains(f.Victims, client)
+}
+
+// during reports whether a fault that is asked for overlaps with from … to.
+func (r *run) during(from, to history.Time, asked func(*history.Fault) bool) bool {
+	for i := range r.Faults {
+		f := &r.Faults[i]
+		if f.Begin > to {
+			return false
+		}
+		if f.Healed >= from && asked(f) {
+			return true
+		}
+	}
+	return false
+}
+
+// rollbacks is the faults that let a target go back.
+func (r *run) rollbacks(target string) []*history.Fault {
+	var some []*history.Fault
+	for i := range r.Faults {
+		if r.Faults[i].Cost.Rollback == target {
+			some = append(some, &r.Faults[i])
+		}
+	}
+	return some
+}
+
+// since is the earliest moment that the fault may have gone back to.
+func since(f *history.Fault) history.Time {
+	if f.Cost.Since == 0 {
+		return f.Begin
+	}
+	return f.Cost.Since
+}
+
+// stated reports whether a fault has said that the write may be lost.
+func stated(rollbacks []*history.Fault, o *op) bool {
+	for _, f := range rollbacks {
+		if o.Return >= since(f) && o.Call <= f.Healed {
+			return true
+		}
+	}
+	return false
+}
+
+func seconds(d time.Duration) string { return d.Round(time.Millisecond).String() }

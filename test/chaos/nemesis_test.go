@@ -1,0 +1,62 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/fencelock/fencelock/test/chaos/faults"
+)
+
+// Every kind comes alone before any comes alone twice, and leads a pair before any
+// leads two; nothing that takes the same part is paired; and a seed repeats it all.
+func TestNemesis(t *testing.T) {
+	kinds := []faults.Kind{{Name: "a", Takes: []string{"members"}}, {Name: "b", Takes: []string{"members", "network"}},
+		{Name: "c", Takes: []string{"clients"}}, {Name: "d"}, {Name: "e", Takes: []string{"network"}}}
+	n := newNemesis(7, kinds, 2)
+	var order []string
+	for cycle := range 3 {
+		alone, leads := map[string]int{}, map[string]int{}
+		for range kinds {
+			one, two := n.round(), n.round()
+			if len(one) != 1 || len(two) != 2 || collide(two[0], two[1]) {
+				t.Fatalf("cycle %d: got %v, then %v; want one, then two that may meet", cycle, names(one), names(two))
+			}
+			alone[one[0].Name]++
+			leads[two[0].Name]++
+			order = append(order, fmt.Sprint(names(one), names(two)))
+		}
+		if len(alone) != len(kinds) || len(leads) != len(kinds) {
+			t.Errorf("cycle %d: alone %v, first of two %v, want each kind once", cycle, alone, leads)
+		}
+	}
+	again := newNemesis(7, kinds, 2)
+	for i := range order {
+		if got := fmt.Sprint(names(again.round()), names(again.round())); got != order[i] {
+			t.Fatalf("with the same seed, round %d: got %s, want %s", i, got, order[i])
+		}
+	}
+}
+
+// One at a time is one at a time, and who takes everything gets no partner.
+func TestNemesisAlone(t *testing.T) {
+	one := newNemesis(1, []faults.Kind{{Name: "a"}, {Name: "b"}}, 1)
+	all := newNemesis(1, []faults.Kind{{Name: "a", Takes: []string{"members"}}, {Name: "b", Takes: []string{"members"}}}, 2)
+	for range 10 {
+		if got := names(one.round()); len(got) != 1 {
+			t.Errorf("with at most one at a time: got %v", got)
+		}
+		if got := names(all.round()); len(got) != 1 {
+			t.Errorf("with two that take the same: got %v", got)
+		}
+	}
+}
+
+func names(kinds []faults.Kind) []string {
+	var names []string
+	for _, k := range kinds {
+		names = append(names, k.Name)
+	}
+	return names
+}

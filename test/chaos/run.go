@@ -1,0 +1,196 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fencelock/fencelock/test/chaos/faults"
+	"github.com/fencelock/fencelock/test/chaos/history"
+	"github.com/fencelock/fencelock/test/chaos/traffic"
+	"github.com/fencelock/fencelock/test/chaos/world"
+)
+
+// scenario is one run, from the start of its world to what was found.
+type scenario struct {
+	options
+	output io.Writer
+	folder string
+	began  time.Time
+	world  *world.World
+
+	kinds      []faults.Kind
+	notes      []string // what a reader should know beside the checks
+	start, end history.Facts
+	rounds     *rounds
+	progress   *progress
+	final      string // history of the client that reads everything in the end
+}
+
+// run does it all; what was found is in the error.
+func run(ctx context.Context, opts options) (err error) {
+	s := &scenario{options: opts, output: os.Stdout, folder: opts.keep, began: time.Now()}
+	if s.folder == "" {
+		if s.folder, err = os.MkdirTemp("", "fencelock-chaos-"); err != nil {
+			return err
+		}
+		defer os.RemoveAll(s.folder)
+	} else if err := os.MkdirAll(s.folder, 0o755); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.output, "%s\n", opts.repeat())
+	if err := s.build(ctx); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.world.Close()) }()
+	broken := s.happen(ctx)
+	if err := s.finish(); err != nil {
+		broken = errors.Join(broken, err)
+	}
+	return s.judge(broken)
+}
+
+// build makes the world.
+func (s *scenario) build(ctx context.Context) error {
+	binary := filepath.Join(s.folder, "fencelock")
+	if err := s.compile(ctx, binary); err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	s.world, err = world.New(ctx, world.Options{Folder: s.folder, Clients: s.clients, Binary: binary, Self: []string{self}, Output: s.output,
+		Traffic: traffic.Config{TTL: s.ttl, Seed: s.seed, Targets: s.targets, Workloads: s.workloads, Think: 20 * time.Millisecond}})
+	if err != nil {
+		return err
+	}
+	if err := s.pick(); err != nil {
+		return errors.Join(err, s.world.Close())
+	}
+	return nil
+}
+
+// compile builds the members' program out of the source tree that this one is run in.
+func (s *scenario) compile(ctx context.Context, binary string) error {
+	args := []string{"build", "-o", binary}
+	if s.overlay != "" {
+		args = append(args, "-overlay", s.overlay)
+	}
+	cmd := exec.CommandContext(ctx, "go", append(args, "github.com/fencelock/fencelock/cmd/fencelock")...)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build the members (chaos is run in fencelock's source tree): %w\n%s", err, out)
+	}
+	return nil
+}
+
+// pick is the kinds that were asked for and can be had here.
+func (s *scenario) pick() error {
+	for _, kind := range choose(s.options) {
+		missing := slices.DeleteFunc(slices.Clone(kind.Needs), s.world.Has)
+		if len(missing) == 0 {
+			s.kinds = append(s.kinds, kind)
+			continue
+		}
+		s.notes = append(s.notes, fmt.Sprintf("not run: %s (there is no %s here)", kind.Name, missing[0]))
+	}
+	if len(s.kinds) == 0 {
+		return fmt.Errorf("no kind of fault is left to run: see -list")
+	}
+	if s.strict && len(s.notes) > 0 {
+		return fmt.Errorf("%s, and -strict was said", s.notes[0])
+	}
+	return nil
+}
+
+// happen is the traffic and the faults.
+func (s *scenario) happen(ctx context.Context) error {
+	s.progress = newProgress(s.histories)
+	s.rounds = &rounds{world: s.world, progress: s.progress, targets: s.targets, output: s.output, nemesis: newNemesis(s.seed, s.kinds, s.together)}
+	within, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var err error
+	if s.start, err = s.world.Facts(within); err != nil {
+		return err
+	}
+	for _, c := range s.world.Clients {
+		if err := c.Start(); err != nil {
+			return err
+		}
+	}
+	if err := s.progress.served(within, 0, s.targets); err != nil {
+		return fmt.Errorf("before any fault: %w", err)
+	}
+	ctx, stop := context.WithTimeout(ctx, time.Duration(s.minutes*float64(time.Minute)))
+	defer stop()
+	return s.rounds.run(ctx)
+}
+
+// histories is the files of all clients' lives so far, and of the last client.
+func (s *scenario) histories() []string {
+	var paths []string
+	for _, c := range s.world.Clients {
+		paths = append(paths, c.Histories()...)
+	}
+	if s.final != "" {
+		paths = append(paths, s.final)
+	}
+	return paths
+}
+
+// finish ends the clients in good order, reads everything, and waits until nothing
+// is left over, or for too long.
+func (s *scenario) finish() error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	fmt.Fprintln(s.output, "acknowledged operations:", s.progress)
+	ends := make([]error, len(s.world.Clients))
+	var ending sync.WaitGroup
+	for i, c := range s.world.Clients {
+		ending.Go(func() {
+			if err := c.Finish(ctx); err != nil {
+				ends[i] = fmt.Errorf("client %s: %w", c.Name, err)
+			}
+		})
+	}
+	ending.Wait()
+	err := errors.Join(ends...)
+	final, finalErr := s.world.Final(ctx)
+	s.final = final
+	return errors.Join(err, finalErr, s.rest(ctx))
+}
+
+// rest waits for what ends by itself: leases of clients that were killed.
+func (s *scenario) rest(ctx context.Context) error {
+	deadline := time.After(3*s.ttl + election)
+	tick := time.NewTicker(200 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		facts, err := s.world.Facts(ctx)
+		if err != nil {
+			return err
+		}
+		s.end = facts
+		if len(facts.Claims) == 0 && facts.Leases == 0 {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-deadline:
+			return nil // the checks tell
+		}
+	}
+}
+
+// election is when one begins, at the latest, after the leader's last word.
+const election = 2 * time.Second
