@@ -46,7 +46,7 @@ func setClocks(choose func(*Run) []string, fast time.Duration) func(context.Cont
 		names := choose(r)
 		r.victims(names...)
 		set := func(fast time.Duration) error {
-			return each(names, func(name string) error { return r.Clocks.Set(name, fast) })
+			return each(names, func(name string) error { return r.World.Clocks.Set(name, fast) })
 		}
 		return errors.Join(set(fast), r.hold(ctx), set(0))
 	}
@@ -57,7 +57,7 @@ func shakeClocks(ctx context.Context, r *Run) error {
 	names := append(memberNames(r), clientNames(r.World.Clients)...)
 	r.victims(names...)
 	err := r.repeat(ctx, 300*time.Millisecond, func() error {
-		return each(names, func(name string) error { return r.Clocks.Set(name, r.between(-time.Hour, time.Hour)) })
+		return each(names, func(name string) error { return r.World.Clocks.Set(name, r.between(-time.Hour, time.Hour)) })
 	})
-	return errors.Join(err, each(names, func(name string) error { return r.Clocks.Set(name, 0) }))
+	return errors.Join(err, each(names, func(name string) error { return r.World.Clocks.Set(name, 0) }))
 }

@@ -40,7 +40,7 @@ func moveLeader(ctx context.Context, r *Run) error {
 		})
 	})
 	r.Note("tried %d times", n)
-	return errors.Join(err, r.World.Settle(ctx))
+	return errors.Join(err, r.settle(ctx))
 }
 
 func handOver(ctx context.Context, from, to *world.Member) error {
@@ -129,7 +129,7 @@ func (r *Run) replace(ctx context.Context, m *world.Member) error {
 		return fmt.Errorf("replace %s: the command for its successor is %q", m.Name, added.Command)
 	}
 	m.SetCommand(words[1:])
-	return errors.Join(m.Start(ctx), r.World.Settle(ctx))
+	return errors.Join(m.Start(ctx), r.settle(ctx))
 }
 
 // address is the one by which members know each other: HOST:PORT.

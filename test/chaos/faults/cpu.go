@@ -24,6 +24,8 @@ func starveAll(ctx context.Context, r *Run) error {
 	for _, c := range r.World.Clients {
 		r.victims(c.Name)
 	}
+	runtime.LockOSThread() // the kernel takes the end of this thread for ours, and kills them
+	defer runtime.UnlockOSThread()
 	within, stop := context.WithCancel(ctx)
 	var busy []*exec.Cmd
 	var err error
@@ -43,7 +45,7 @@ func starveAll(ctx context.Context, r *Run) error {
 	for _, cmd := range busy {
 		_ = cmd.Wait() // killed
 	}
-	return errors.Join(err, r.World.Settle(ctx))
+	return errors.Join(err, r.settle(ctx))
 }
 
 // starveLeader lets the leader run for 5 ms of every 105.
@@ -56,5 +58,5 @@ func starveLeader(ctx context.Context, r *Run) error {
 	err = r.repeat(ctx, 5*time.Millisecond, func() error {
 		return errors.Join(m.Pause(), wait(ctx, 100*time.Millisecond), m.Resume())
 	})
-	return errors.Join(err, r.World.Settle(ctx))
+	return errors.Join(err, r.settle(ctx))
 }

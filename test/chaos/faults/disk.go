@@ -69,7 +69,7 @@ func fillDisk(ctx context.Context, r *Run) error {
 		return errors.Join(err, m.Start(ctx))
 	}
 	r.Note("it went on")
-	return errors.Join(err, r.World.Settle(ctx))
+	return errors.Join(err, r.settle(ctx))
 }
 
 // fatten writes what is deleted again, under few keys, until the member has ended, at

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fencelock/fencelock/test/chaos/clock"
 	"github.com/fencelock/fencelock/test/chaos/history"
 	"github.com/fencelock/fencelock/test/chaos/world"
 )
@@ -20,7 +19,7 @@ type Kind struct {
 	Group string // see the package's comment
 	Cost  history.Cost
 	Takes []string // what it disturbs: two kinds that share one of these are not run together
-	Needs []string // what the machine must allow, see World.Has; "clock": Run.Clocks
+	Needs []string // what the machine must allow, see World.Has
 
 	// Do does it, undoes it, and returns when all is in order again.
 	Do func(ctx context.Context, r *Run) error
@@ -50,11 +49,10 @@ const (
 
 // Run is one run of a kind.
 type Run struct {
-	World  *world.World
-	Clocks *clock.Clocks  // of members and clients; nil: they have the machine's
-	For    time.Duration  // how long the harm is kept up
-	Rand   *rand.Rand     // of this run alone
-	Fault  *history.Fault // its Victims, Detail, Cost.Since and Cost.SinceEnd are written by Do, and may be read after it
+	World *world.World
+	For   time.Duration  // how long the harm is kept up
+	Rand  *rand.Rand     // of this run alone
+	Fault *history.Fault // its Victims, Detail, Cost.Since and Cost.SinceEnd are written by Do, and may be read after it
 }
 
 // All is every kind, in the order of the groups.

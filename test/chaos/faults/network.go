@@ -122,7 +122,7 @@ func (r *Run) during(ctx context.Context, least time.Duration, undo func() error
 	if undo != nil {
 		done = errors.Join(done, undo())
 	}
-	return errors.Join(done, r.World.Settle(ctx))
+	return errors.Join(done, r.settle(ctx))
 }
 
 // resetLeader lets the connections that followers have to the leader end with a

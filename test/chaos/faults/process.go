@@ -52,7 +52,7 @@ func stop(choose pickMembers) func(context.Context, *Run) error {
 		}
 		err = each(victims, (*world.Member).Pause)
 		err = errors.Join(err, r.holdLonger(ctx, longer), each(victims, (*world.Member).Resume))
-		return errors.Join(err, r.World.Settle(ctx))
+		return errors.Join(err, r.settle(ctx))
 	}
 }
 

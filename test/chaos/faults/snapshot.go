@@ -128,5 +128,5 @@ func (r *Run) startAnew(ctx context.Context, extra ...string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(each(r.World.Members, func(m *world.Member) error { return m.Ready(ctx) }), r.World.Settle(ctx))
+	return errors.Join(each(r.World.Members, func(m *world.Member) error { return m.Ready(ctx) }), r.settle(ctx))
 }

@@ -89,7 +89,7 @@ func lieToFollower(ctx context.Context, r *Run) error {
 		err = r.hold(ctx)
 	}
 	if err = errors.Join(err, powerOff(victims), undo()); err != nil {
-		return err
+		return errors.Join(err, start(ctx, victims))
 	}
 	return r.replace(ctx, victims[0])
 }
@@ -105,7 +105,7 @@ func lieToMajority(ctx context.Context, r *Run) error {
 			err = r.hold(ctx)
 		}
 		if err = errors.Join(err, powerOff(victims), undo()); err != nil {
-			return err
+			return errors.Join(err, start(ctx, victims))
 		}
 		return r.restore(ctx, file)
 	})

@@ -65,6 +65,12 @@ func until(ctx context.Context, what string, step func() error) error {
 	}
 }
 
+// settle waits until all members are in order. One that has ended is perhaps
+// another fault's, which starts it again.
+func (r *Run) settle(ctx context.Context) error {
+	return until(ctx, "settle", func() error { return r.World.Settle(ctx) })
+}
+
 // each does something for all, and returns what went wrong.
 func each[T any](all []T, what func(T) error) error {
 	var errs []error

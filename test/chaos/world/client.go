@@ -27,6 +27,7 @@ type Client struct {
 	command []string
 	folder  string         // of the histories
 	config  traffic.Config // of every life
+	env     []string       // beside that of the run
 
 	livesMu   sync.Mutex
 	histories []string
@@ -46,6 +47,7 @@ func (c *Client) Start() error {
 	cmd := exec.Command(c.command[0], c.command[1:]...)
 	cmd.Stdin = bytes.NewReader(input)
 	cmd.Env = append(os.Environ(), "FENCELOCK_CHAOS_CLIENT="+cfg.Client) // for whoever looks at a list of processes
+	cmd.Env = append(cmd.Env, c.env...)
 	if err := c.begin(c.Host, cmd); err != nil {
 		return fmt.Errorf("start %s: %w", cfg.Client, err)
 	}

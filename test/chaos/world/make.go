@@ -103,6 +103,7 @@ func (w *World) openMembers(ctx context.Context) error {
 			return err
 		}
 		m := newMember(name, h, d, w.options.Binary, peers)
+		m.env = w.Clocks.Env(name)
 		w.Members = append(w.Members, m)
 		endpoints = append(endpoints, m.Endpoint)
 	}
@@ -143,7 +144,7 @@ func (w *World) client(name string, host *Host) *Client {
 	}
 	cfg.Postgres, cfg.Redis = w.Postgres.Socket, w.Redis.Socket
 	cfg.Folder = filepath.Join(w.options.Folder, "files")
-	c := &Client{Name: name, Host: host, command: append(slices.Clone(w.options.Self), "client"), folder: w.options.Folder, config: cfg}
+	c := &Client{Name: name, Host: host, command: append(slices.Clone(w.options.Self), "client"), folder: w.options.Folder, config: cfg, env: w.Clocks.Env(name)}
 	w.later(c.Kill)
 	return c
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -25,7 +26,8 @@ type Member struct {
 	Endpoint string // host:port for clients
 	PeerURL  string
 
-	metrics string // host:port
+	metrics string   // host:port
+	env     []string // beside what every process has
 
 	commandMu sync.Mutex
 	binary    string
@@ -82,7 +84,9 @@ func (m *Member) Launch(extra ...string) error { return m.LaunchUnder(nil, extra
 // "nice", "strace -D".
 func (m *Member) LaunchUnder(prefix []string, extra ...string) error {
 	words := slices.Concat(prefix, m.Command(), extra)
-	if err := m.begin(m.Host, exec.Command(words[0], words[1:]...)); err != nil {
+	cmd := exec.Command(words[0], words[1:]...)
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH")}, m.env...)
+	if err := m.begin(m.Host, cmd); err != nil {
 		return fmt.Errorf("start %s: %w", m.Name, err)
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/fencelock/fencelock/test/chaos/clock"
 	"github.com/fencelock/fencelock/test/chaos/traffic"
 	"github.com/fencelock/fencelock/test/netfault"
 )
@@ -26,8 +27,9 @@ type Options struct {
 	Traffic traffic.Config // of every client; Client, History, Endpoints, Postgres, Redis and Folder are filled in
 	Output  io.Writer      // a line for every step of New and Close; nil: none
 
-	// ClockBinary is Binary with a wall clock that can be set; empty: there is none.
-	ClockBinary string
+	// Clocks are wall clocks of members and clients that can be set; Binary and Self
+	// are built for them. nil: they have the machine's.
+	Clocks *clock.Clocks
 }
 
 // World is a cluster, its clients and what stands between and behind them.
@@ -37,6 +39,7 @@ type World struct {
 	Clients         []*Client         // none is started by New
 	Links           []*netfault.Proxy // before each member, in the order of Members
 	Postgres, Redis *Resource
+	Clocks          *clock.Clocks // Options.Clocks
 
 	options  Options
 	has      map[string]bool
@@ -61,7 +64,7 @@ func New(ctx context.Context, o Options) (*World, error) {
 	if o.Folder == "" || o.Binary == "" || len(o.Self) == 0 || o.Clients < 0 || o.Clients > 50 {
 		return nil, errors.New("a world needs a Folder, a Binary, Self, and at most 50 Clients")
 	}
-	w := &World{options: o, has: map[string]bool{}}
+	w := &World{Clocks: o.Clocks, options: o, has: map[string]bool{}}
 	for _, step := range []struct {
 		name string
 		do   func(context.Context) error
@@ -96,7 +99,7 @@ func (w *World) Close() error {
 func (w *World) later(undo func() error) { w.undo = append(w.undo, undo) }
 
 // Has tells whether this machine allows it: "root", "namespaces", "loop" (images
-// as disks), "strace"; "clock": there is a ClockBinary.
+// as disks), "strace"; "clock": there are Clocks.
 func (w *World) Has(need string) bool { return w.has[need] }
 
 // Etcd goes straight to the members, from outside.
@@ -104,9 +107,6 @@ func (w *World) Etcd() *clientv3.Client { return w.etcd }
 
 // Binary is the program that members run.
 func (w *World) Binary() string { return w.options.Binary }
-
-// ClockBinary is Options.ClockBinary.
-func (w *World) ClockBinary() string { return w.options.ClockBinary }
 
 // Scratch is a folder that Close removes.
 func (w *World) Scratch() string { return filepath.Join(w.folder, "scratch") }
@@ -130,7 +130,7 @@ func (w *World) openFolders(context.Context) error {
 		}
 	}
 	w.has["root"] = os.Geteuid() == 0
-	w.has["clock"] = w.options.ClockBinary != ""
+	w.has["clock"] = w.Clocks != nil
 	_, err = run("strace", "-o", "/dev/null", "true")
 	w.has["strace"] = err == nil
 	return nil

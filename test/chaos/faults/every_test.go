@@ -1,0 +1,97 @@
+//go:build linux
+
+package faults
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/fencelock/fencelock/test/chaos/clock"
+	"github.com/fencelock/fencelock/test/chaos/history"
+	"github.com/fencelock/fencelock/test/chaos/world"
+)
+
+// testTime bounds one kind; a member that starts anew takes most of it.
+const testTime = 90 * time.Second
+
+// few are tried without -every: quick ones, of as many groups as possible.
+var few = []string{
+	"kill -9 of a follower", "SIGTERM and restart of a client", "a client is cut off", "connections are reset", "history is compacted",
+	"power cut of a follower", "a lock is broken", "kill -9 of Redis",
+}
+
+// Each kind does its harm to a world, says so, and leaves it in order. Single ones:
+//
+//	go test ./test/chaos/faults -every -run 'TestKindsWork/power'
+func TestKindsWork(t *testing.T) {
+	w := newWorld(t)
+	for _, k := range All() {
+		if !*every && !slices.Contains(few, k.Name) {
+			continue
+		}
+		t.Run(k.Name, func(t *testing.T) {
+			for _, need := range k.Needs {
+				if !w.Has(need) {
+					t.Skip("no " + need + " here")
+				}
+			}
+			tryKind(t, w, k)
+		})
+	}
+}
+
+func tryKind(t *testing.T, w *world.World, k Kind) {
+	ctx, cancel := context.WithTimeout(t.Context(), testTime)
+	defer cancel()
+	seed := rand.Uint64()
+	f := &history.Fault{Kind: k.Name, Begin: history.Now(), Cost: k.Cost}
+	r := &Run{World: w, For: time.Second, Rand: rand.New(rand.NewPCG(seed, 0)), Fault: f}
+	if err := k.Do(ctx, r); err != nil {
+		t.Errorf("seed %d: %v", seed, err)
+	}
+	took := history.Now().Sub(f.Begin)
+	if err := w.Settle(ctx); err != nil {
+		t.Fatalf("seed %d: %v", seed, err)
+	}
+	for _, c := range w.Clients {
+		if !c.Running() {
+			t.Errorf("seed %d: client %s has ended with code %d: %s", seed, c.Name, c.Code(), c.Text())
+			must(t, c.Start())
+		}
+	}
+	if c := f.Cost; (c.Rollback != "") != (c.Since != 0) || c.Since > c.SinceEnd {
+		t.Errorf("seed %d: its cost is %+v", seed, c)
+	}
+	t.Logf("%v; victims %v; %s", took.Round(time.Millisecond), f.Victims, f.Detail)
+}
+
+func newWorld(t *testing.T) *world.World {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), testTime)
+	defer cancel()
+	self, err := os.Executable()
+	must(t, err)
+	o := world.Options{Folder: t.TempDir(), Clients: 2, Binary: os.Getenv(builtVariable), Self: []string{self}, Output: t.Output()}
+	if *every {
+		o.Clocks, err = clock.New(t.TempDir(), "m1", "m2", "m3", "c1", "c2")
+		must(t, err)
+	}
+	w, err := world.New(ctx, o)
+	must(t, err)
+	t.Cleanup(func() { must(t, w.Close()) })
+	for _, c := range w.Clients {
+		must(t, c.Start())
+	}
+	return w
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,105 @@
+//go:build linux
+
+// The program under test is built once; a client process is this one again.
+
+package faults
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/fencelock/fencelock/client"
+	"github.com/fencelock/fencelock/test/chaos/clock"
+	"github.com/fencelock/fencelock/test/chaos/traffic"
+)
+
+// every has all kinds tried, for some minutes, in place of a few.
+var every = flag.Bool("every", false, "try every kind of fault, for some minutes")
+
+// builtVariable tells the tests where TestMain has built the program.
+const builtVariable = "FENCELOCK_TEST_BINARY"
+
+func TestMain(m *testing.M) {
+	if slices.Contains(os.Args[1:], "client") {
+		os.Exit(clientProcess())
+	}
+	flag.Parse()
+	dir, err := build()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		_ = os.RemoveAll(dir)
+		os.Exit(code)
+	}))
+}
+
+// build makes the program; where all kinds are tried, with a clock that can be set,
+// which takes a minute more.
+func build() (dir string, err error) {
+	if dir, err = os.MkdirTemp("", "fencelock-faults"); err != nil {
+		return "", err
+	}
+	binary := filepath.Join(dir, "fencelock")
+	args := []string{"build", "-o", binary}
+	if *every {
+		overlay, err := clock.Overlay(dir)
+		if err != nil {
+			return dir, err
+		}
+		args = append(args, "-overlay", overlay)
+	}
+	if out, err := exec.Command("go", append(args, "../../../cmd/fencelock")...).CombinedOutput(); err != nil {
+		return dir, fmt.Errorf("build: %w: %s", err, out)
+	}
+	return dir, os.Setenv(builtVariable, binary)
+}
+
+// clientProcess takes the same lock as all others, over and over.
+func clientProcess() (code int) {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	var cfg traffic.Config
+	err := json.NewDecoder(os.Stdin).Decode(&cfg)
+	if err == nil {
+		err = contend(ctx, cfg)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+func contend(ctx context.Context, cfg traffic.Config) error {
+	c, err := client.New(client.Config{Endpoints: cfg.Endpoints, TTL: 2 * time.Second})
+	if err != nil {
+		return err
+	}
+	for ctx.Err() == nil {
+		lock, err := c.Lock(ctx, "contended")
+		if err != nil {
+			_ = wait(ctx, 100*time.Millisecond)
+			continue
+		}
+		_ = wait(ctx, 50*time.Millisecond)
+		if err := lock.Unlock(context.Background()); errors.Is(err, client.ErrNotHeld) {
+			return err // somebody has unlocked it twice
+		}
+	}
+	return c.Close()
+}
