@@ -29,8 +29,8 @@ type lossFigures struct {
 	Target       string  `json:"target"`
 	Acknowledged int     `json:"acknowledged"`
 	Lost         int     `json:"lost"`
-	AsStated     int     `json:"as_stated"`
-	Percent      float64 `json:"percent_beyond"`
+	Stated       int     `json:"lost_as_stated"`
+	Percent      float64 `json:"lost_percent"`
 }
 
 type checkFigures struct {
@@ -58,7 +58,7 @@ func JSON(w io.Writer, r Run) error {
 	}
 	f.Targets, f.Total = targetsOf(r)
 	for _, l := range r.Losses {
-		f.Losses = append(f.Losses, lossFigures{l.Target, l.Acknowledged, l.Lost, l.AsStated, l.Percent()})
+		f.Losses = append(f.Losses, lossFigures{l.Target, l.Acknowledged, l.Lost, l.Stated, l.Percent()})
 	}
 	for _, c := range r.Checks {
 		f.Checks = append(f.Checks, checkOf(r, c))
@@ -71,10 +71,10 @@ func JSON(w io.Writer, r Run) error {
 func checkOf(r Run, c Check) checkFigures {
 	f := checkFigures{
 		Name: c.Name, What: c.What, Counted: c.Counted, Note: c.Note,
-		Passed: len(c.Violations) == 0, Violated: len(c.Violations),
+		Passed: c.wrong() == 0, Violated: c.wrong(),
 	}
 	for _, v := range c.Violations[:min(len(c.Violations), shownViolations)] {
-		f.Violations = append(f.Violations, violationFigures{v.Text, v.Lock, since(r.Start, v.At)})
+		f.Violations = append(f.Violations, violationFigures{Text: v.Text, Lock: v.Lock, At: since(r.Start, v.At)})
 	}
 	return f
 }

@@ -67,9 +67,9 @@ func textLosses(b *bytes.Buffer, r Run) {
 	if len(r.Losses) == 0 {
 		return
 	}
-	t := table{head: []string{"updates", "acknowledged", "lost", "as stated", "beyond", ""}, words: 1}
+	t := table{head: []string{"updates", "acknowledged", "lost", "as stated", ""}, words: 1}
 	for _, l := range r.Losses {
-		t.row(l.Target, count(l.Acknowledged), count(l.Lost), count(l.AsStated), count(l.Beyond()), lossWords(l))
+		t.row(l.Target, count(l.Acknowledged), count(l.Lost), count(l.Stated), lossWords(l))
 	}
 	t.write(b)
 }
@@ -78,7 +78,7 @@ func lossWords(l Loss) string {
 	switch {
 	case l.Target == Control:
 		return fmt.Sprintf("%.1f %% lost without a fence", l.Percent())
-	case l.Beyond() > 0:
+	case l.Lost > 0:
 		return "LOST BEHIND A FENCE"
 	}
 	return "nothing lost behind the fence"
@@ -91,14 +91,14 @@ func textChecks(b *bytes.Buffer, r Run) {
 	}
 	t.write(b)
 	for _, c := range r.Checks {
-		if len(c.Violations) == 0 {
+		if c.wrong() == 0 {
 			continue
 		}
 		fmt.Fprintf(b, "\n%s: %s\n", printable(c.Name), printable(c.What))
 		for _, v := range c.Violations[:min(len(c.Violations), shownViolations)] {
 			fmt.Fprintf(b, "  %s\n", printable(violationWords(r, v)))
 		}
-		if more := len(c.Violations) - shownViolations; more > 0 {
+		if more := c.wrong() - min(len(c.Violations), shownViolations); more > 0 {
 			fmt.Fprintf(b, "  and %s more\n", count(more))
 		}
 	}
@@ -106,7 +106,7 @@ func textChecks(b *bytes.Buffer, r Run) {
 
 func checkWords(c Check) string {
 	words := "passed"
-	if n := len(c.Violations); n > 0 {
+	if n := c.wrong(); n > 0 {
 		words = "FAILED, " + plural(n, "violation", "violations")
 	}
 	if c.Note != "" {
