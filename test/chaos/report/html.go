@@ -145,7 +145,7 @@ func (p *page) rows(r Run) {
 	}
 	for _, l := range r.Losses {
 		class := "good"
-		if l.Lost > 0 && l.Target != Control {
+		if l.Beyond() > 0 && l.Target != Control {
 			class = "bad"
 		}
 		p.Losses = append(p.Losses, lossRow{l, class, lossWords(l)})
@@ -175,11 +175,11 @@ func tilesOf(r Run) []tile {
 	var behind, beyond int
 	for _, l := range r.Losses {
 		if l.Target == Control {
-			tiles = append(tiles, tile{fmt.Sprintf("%.1f %%", l.Percent()), "of the updates lost without a fence (" + count(l.Lost) + " of " + count(l.Acknowledged) + ")", "control"})
+			tiles = append(tiles, tile{fmt.Sprintf("%.1f %%", l.Percent()), "of the updates lost without a fence (" + count(l.Beyond()) + " of " + count(l.Acknowledged) + ")", "control"})
 			continue
 		}
 		behind += l.Acknowledged
-		beyond += l.Lost
+		beyond += l.Beyond()
 	}
 	if behind == 0 {
 		return tiles

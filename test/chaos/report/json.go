@@ -29,8 +29,8 @@ type lossFigures struct {
 	Target       string  `json:"target"`
 	Acknowledged int     `json:"acknowledged"`
 	Lost         int     `json:"lost"`
-	Stated       int     `json:"lost_as_stated"`
-	Percent      float64 `json:"lost_percent"`
+	AsStated     int     `json:"as_stated"` // of lost
+	Percent      float64 `json:"percent_beyond"`
 }
 
 type checkFigures struct {
@@ -58,7 +58,7 @@ func JSON(w io.Writer, r Run) error {
 	}
 	f.Targets, f.Total = targetsOf(r)
 	for _, l := range r.Losses {
-		f.Losses = append(f.Losses, lossFigures{l.Target, l.Acknowledged, l.Lost, l.Stated, l.Percent()})
+		f.Losses = append(f.Losses, lossFigures{l.Target, l.Acknowledged, l.Lost, l.AsStated, l.Percent()})
 	}
 	for _, c := range r.Checks {
 		f.Checks = append(f.Checks, checkOf(r, c))

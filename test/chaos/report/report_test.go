@@ -62,7 +62,7 @@ func failed() Run {
 		})
 	}
 	r.Checks[4].Violations = []Violation{{Text: "m1 and m3 differ"}}
-	r.Losses[1].Lost = 10
+	r.Losses[1].AsStated = 2
 	r.Checks[0].Wrong = 9
 	for i := range r.Ops {
 		if r.Ops[i].Lock == "file/bank/0" {
@@ -172,7 +172,9 @@ func TestLongRunStaysSmall(t *testing.T) {
 
 func TestEmptyRun(t *testing.T) {
 	for _, r := range []Run{{}, {Start: start, End: start.Add(time.Minute)}} {
-		wellFormed(t, pageFor(t, "empty.html", r))
+		if words := wellFormed(t, pageFor(t, "empty.html", r)); r.Passed() || !strings.Contains(words, "FAIL") {
+			t.Error("a run that nothing was checked of has passed")
+		}
 		var b bytes.Buffer
 		Text(&b, r)
 		if err := JSON(&b, r); err != nil {

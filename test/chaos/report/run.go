@@ -47,14 +47,18 @@ type Loss struct {
 	Target       string
 	Acknowledged int
 	Lost         int
-	Stated       int // lost as a fault had stated before; not in Lost
+	AsStated     int // of Lost: what a fault had stated that it may cost
 }
 
+// Beyond is how many updates were lost that no fault may cost.
+func (l Loss) Beyond() int { return l.Lost - l.AsStated }
+
 // Percent is the share that was lost although no fault may cost it.
-func (l Loss) Percent() float64 { return percent(l.Lost, l.Acknowledged) }
+func (l Loss) Percent() float64 { return percent(l.Beyond(), l.Acknowledged) }
 
 // Passed reports whether every check was passed, every fault could be done as meant,
-// and nothing but the control has lost more than was stated.
+// and nothing but the control has lost more than was stated. A run that nothing was
+// checked of has not passed.
 func (r Run) Passed() bool {
 	for _, c := range r.Checks {
 		if c.wrong() > 0 {
@@ -67,11 +71,11 @@ func (r Run) Passed() bool {
 		}
 	}
 	for _, l := range r.Losses {
-		if l.Target != Control && l.Lost > 0 {
+		if l.Target != Control && l.Beyond() > 0 {
 			return false
 		}
 	}
-	return true
+	return len(r.Checks) > 0
 }
 
 // length is how long the run was; at least a nanosecond, so that it divides.

@@ -67,9 +67,9 @@ func textLosses(b *bytes.Buffer, r Run) {
 	if len(r.Losses) == 0 {
 		return
 	}
-	t := table{head: []string{"updates", "acknowledged", "lost", "as stated", ""}, words: 1}
+	t := table{head: []string{"updates", "acknowledged", "lost", "as stated", "beyond", ""}, words: 1}
 	for _, l := range r.Losses {
-		t.row(l.Target, count(l.Acknowledged), count(l.Lost), count(l.Stated), lossWords(l))
+		t.row(l.Target, count(l.Acknowledged), count(l.Lost), count(l.AsStated), count(l.Beyond()), lossWords(l))
 	}
 	t.write(b)
 }
@@ -78,7 +78,7 @@ func lossWords(l Loss) string {
 	switch {
 	case l.Target == Control:
 		return fmt.Sprintf("%.1f %% lost without a fence", l.Percent())
-	case l.Lost > 0:
+	case l.Beyond() > 0:
 		return "LOST BEHIND A FENCE"
 	}
 	return "nothing lost behind the fence"
