@@ -1,24 +1,12 @@
 package history
 
 import (
-	"fmt"
 	"strings"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // Time is nanoseconds of CLOCK_BOOTTIME.
 type Time int64
-
-// Now reads the clock.
-func Now() Time {
-	var ts unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts); err != nil {
-		panic(fmt.Sprintf("history: CLOCK_BOOTTIME: %v", err)) // every Linux since 2.6.39 has it
-	}
-	return Time(ts.Nano())
-}
 
 // Add is t later by d.
 func (t Time) Add(d time.Duration) Time { return t + Time(d) }
