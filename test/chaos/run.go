@@ -40,7 +40,7 @@ type scenario struct {
 func run(ctx context.Context, opts options) (err error) {
 	s := &scenario{options: opts, output: os.Stdout, folder: opts.keep, began: time.Now()}
 	if s.folder == "" {
-		if s.folder, err = os.MkdirTemp("", "fencelock-chaos-"); err != nil {
+		if s.folder, err = os.MkdirTemp("", "fencelock-run-"); err != nil {
 			return err
 		}
 		defer os.RemoveAll(s.folder)

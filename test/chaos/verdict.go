@@ -54,7 +54,7 @@ func beginning(ops []history.Op) history.Time {
 
 // outcome is a check's result as the report wants it.
 func outcome(r checks.Result) report.Check {
-	c := report.Check{Name: r.Name, What: r.What, Counted: r.Counted, Note: r.Note}
+	c := report.Check{Name: r.Name, What: r.What, Counted: r.Counted, Wrong: r.Wrong, Note: r.Note}
 	for _, v := range r.Violations {
 		c.Violations = append(c.Violations, report.Violation{Text: v.Text, Lock: v.Lock, At: v.At})
 	}

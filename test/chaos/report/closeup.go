@@ -25,6 +25,10 @@ func (s *scene) closeup(m moment) template.HTML {
 		g.rect("track", a.left, y, a.width, lane-6, "")
 		s.drawPaused(&g, a, clientOf(name), y, lane-6)
 		s.drawHeld(&g, a, m.lock, name, y+2, lane-10)
+		s.drawStill(&g, a, clientOf(name), y, lane-6)
+	}
+	if m.at != 0 {
+		g.line("alarm-line", a.x(m.at), axisHeight-4, a.x(m.at), bottom)
 	}
 	s.drawOperations(&g, a, m, lives, lane)
 	s.drawCalled(&g, a, m, lives, lane)
@@ -55,8 +59,9 @@ func (s *scene) drawMoments(g *svg, a axis, bottom float64) {
 // livesAt are the processes that had to do with the lock then, at most eight.
 func (s *scene) livesAt(m moment) []string {
 	var names []string
-	for i := range s.Ops {
-		o := &s.Ops[i]
+	near := s.near(m.from, m.to)
+	for i := range near {
+		o := &near[i]
 		if o.Lock == m.lock && o.Call <= m.to && known(o) >= m.from && !slices.Contains(names, o.Client) {
 			names = append(names, o.Client)
 		}
@@ -84,6 +89,16 @@ func (s *scene) drawPaused(g *svg, a axis, client string, y, h float64) {
 		}
 		x := a.x(f.Begin)
 		g.rect(class, x, y, max(a.x(end)-x, 1.5), h, s.faultTip(f))
+	}
+}
+
+// drawStill hatches the holds too of a client that stands still.
+func (s *scene) drawStill(g *svg, a axis, client string, y, h float64) {
+	for _, f := range s.Faults {
+		if end := healed(f, s.End); f.Cost.Pauses && hits(f, client) && a.shows(f.Begin, end) {
+			x := a.x(f.Begin)
+			g.rect("still", x, y, max(a.x(end)-x, 1.5), h, "")
+		}
 	}
 }
 
@@ -115,8 +130,9 @@ func endWords(k history.Kind) string {
 // drawOperations marks writes: green acknowledged, red refused, amber unknown.
 func (s *scene) drawOperations(g *svg, a axis, m moment, lives []string, lane float64) {
 	drawn := 0
-	for i := range s.Ops {
-		o := &s.Ops[i]
+	near := s.near(m.from, m.to)
+	for i := range near {
+		o := &near[i]
 		row := slices.Index(lives, o.Client)
 		at := known(o)
 		if o.Lock != m.lock || row < 0 || at < a.from || at > a.to || drawn == closeupMarks {
@@ -142,8 +158,9 @@ func (s *scene) drawOperations(g *svg, a axis, m moment, lives []string, lane fl
 
 // drawCalled writes on the operations that the words speak of what became of them.
 func (s *scene) drawCalled(g *svg, a axis, m moment, lives []string, lane float64) {
-	for i := range s.Ops {
-		o := &s.Ops[i]
+	near := s.near(m.from, m.to)
+	for i := range near {
+		o := &near[i]
 		row := slices.Index(lives, o.Client)
 		if o.Lock != m.lock || row < 0 || m.called[o.Name()] == "" {
 			continue

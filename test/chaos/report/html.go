@@ -58,8 +58,9 @@ type picture struct {
 
 type checkRow struct {
 	Check
-	Shown []string
-	More  int
+	Violated int
+	Shown    []string
+	More     int // that are not shown
 }
 
 type kindRow struct {
@@ -116,7 +117,7 @@ func pageOf(r Run) (page, error) {
 	}
 	for _, m := range s.moments() {
 		p.Moments = append(p.Moments, picture{Title: m.title, Bad: m.bad, SVG: s.closeup(m),
-			Words: m.lock + " at " + clock(m.from.Sub(r.Start)) + ". " + m.words})
+			Words: m.lock + " at " + clock(max(m.at, m.from).Sub(r.Start)) + ". " + m.words})
 	}
 	p.rows(r)
 	p.minutes(s)
@@ -126,7 +127,7 @@ func pageOf(r Run) (page, error) {
 // rows fills the tables.
 func (p *page) rows(r Run) {
 	for _, c := range r.Checks {
-		row := checkRow{Check: c, More: max(len(c.Violations)-shownViolations, 0)}
+		row := checkRow{Check: c, Violated: c.wrong(), More: c.wrong() - min(len(c.Violations), shownViolations)}
 		for _, v := range c.Violations[:min(len(c.Violations), shownViolations)] {
 			row.Shown = append(row.Shown, violationWords(r, v))
 		}

@@ -29,7 +29,7 @@ type lossFigures struct {
 	Target       string  `json:"target"`
 	Acknowledged int     `json:"acknowledged"`
 	Lost         int     `json:"lost"`
-	AsStated     int     `json:"as_stated"`
+	AsStated     int     `json:"as_stated"` // of lost
 	Percent      float64 `json:"percent_beyond"`
 }
 
@@ -71,10 +71,10 @@ func JSON(w io.Writer, r Run) error {
 func checkOf(r Run, c Check) checkFigures {
 	f := checkFigures{
 		Name: c.Name, What: c.What, Counted: c.Counted, Note: c.Note,
-		Passed: len(c.Violations) == 0, Violated: len(c.Violations),
+		Passed: c.wrong() == 0, Violated: c.wrong(),
 	}
 	for _, v := range c.Violations[:min(len(c.Violations), shownViolations)] {
-		f.Violations = append(f.Violations, violationFigures{v.Text, v.Lock, since(r.Start, v.At)})
+		f.Violations = append(f.Violations, violationFigures{Text: v.Text, Lock: v.Lock, At: since(r.Start, v.At)})
 	}
 	return f
 }

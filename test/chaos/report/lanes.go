@@ -147,8 +147,9 @@ func strength(held float64) int {
 func (s *scene) marks(a axis) (refused, lost map[string]map[int]bool) {
 	refused, lost = map[string]map[int]bool{}, map[string]map[int]bool{}
 	n := int(a.width / heatBin)
-	for i := range s.Ops {
-		o := &s.Ops[i]
+	near := s.near(a.from, a.to)
+	for i := range near {
+		o := &near[i]
 		at := known(o)
 		if at < a.from || at >= a.to {
 			continue

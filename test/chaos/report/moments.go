@@ -15,7 +15,8 @@ type moment struct {
 	from, to history.Time
 	title    string
 	words    string
-	bad      bool // a violation
+	bad      bool         // a violation
+	at       history.Time // of the violation
 
 	called map[string]string // operations, by their identity, that are called by name in the picture
 }
@@ -30,13 +31,19 @@ func (s *scene) moments() []moment {
 	return append(ms, s.refusals(6-len(ms))...)
 }
 
+// violated are the first violations of each check, then their second ones.
 func (s *scene) violated() []moment {
 	var ms []moment
-	for _, c := range s.Checks {
-		for _, v := range c.Violations {
-			if v.Lock != "" && v.At != 0 && len(ms) < 3 {
+	for rank, more := 0, true; more && len(ms) < 3; rank++ {
+		more = false
+		for _, c := range s.Checks {
+			if rank >= len(c.Violations) {
+				continue
+			}
+			more = true
+			if v := c.Violations[rank]; v.Lock != "" && v.At != 0 && len(ms) < 3 {
 				ms = append(ms, moment{
-					lock: v.Lock, from: v.At.Add(-2 * time.Second), to: v.At.Add(2 * time.Second), bad: true,
+					lock: v.Lock, from: v.At.Add(-2 * time.Second), to: v.At.Add(2 * time.Second), bad: true, at: v.At,
 					title: "Violation: " + c.Name, words: short(v.Text, 300),
 				})
 			}

@@ -29,8 +29,9 @@ func (s *scene) drawRates(g *svg, a axis, y float64, overview bool) float64 {
 		counts[o] = make([]float64, n)
 	}
 	perSecond := float64(n) / a.to.Sub(a.from).Seconds()
-	for i := range s.Ops {
-		o := &s.Ops[i]
+	near := s.near(a.from, a.to)
+	for i := range near {
+		o := &near[i]
 		if at := known(o); request(*o) && at >= a.from && at < a.to && counts[o.Outcome] != nil {
 			counts[o.Outcome][a.bin(at, n)] += perSecond
 		}

@@ -63,6 +63,7 @@ func failed() Run {
 	}
 	r.Checks[4].Violations = []Violation{{Text: "m1 and m3 differ"}}
 	r.Losses[1].AsStated = 2
+	r.Checks[0].Wrong = 9
 	for i := range r.Ops {
 		if r.Ops[i].Lock == "file/bank/0" {
 			r.Ops[i].Lock = `fi"><le/bank/0`
@@ -114,7 +115,7 @@ func TestPageEscapes(t *testing.T) {
 			t.Errorf("%q stands in the page as it is", bad)
 		}
 	}
-	for _, want := range []string{"FAIL", `<script>alert("kind")</script>`, "not done as meant", "and 2 more", "LOST BEHIND A FENCE", "Violation: nothing lost"} {
+	for _, want := range []string{"FAIL", `<script>alert("kind")</script>`, "not done as meant", "and 4 more", "LOST BEHIND A FENCE", "Violation: nothing lost"} {
 		if !strings.Contains(words, want) {
 			t.Errorf("the page does not say %q", want)
 		}
@@ -171,7 +172,9 @@ func TestLongRunStaysSmall(t *testing.T) {
 
 func TestEmptyRun(t *testing.T) {
 	for _, r := range []Run{{}, {Start: start, End: start.Add(time.Minute)}} {
-		wellFormed(t, pageFor(t, "empty.html", r))
+		if words := wellFormed(t, pageFor(t, "empty.html", r)); r.Passed() || !strings.Contains(words, "FAIL") {
+			t.Error("a run that nothing was checked of has passed")
+		}
 		var b bytes.Buffer
 		Text(&b, r)
 		if err := JSON(&b, r); err != nil {

@@ -26,17 +26,20 @@ type Run struct {
 // Check is what one check has found.
 type Check struct {
 	Name       string
-	What       string // what it demands, in a sentence
-	Counted    int    // how many things it has looked at
-	Violations []Violation
+	What       string      // what it demands, in a sentence
+	Counted    int         // how many things it has looked at
+	Wrong      int         // how many violations there were; 0: as many as there are in Violations
+	Violations []Violation // the first of them
 	Note       string
 }
+
+func (c Check) wrong() int { return max(c.Wrong, len(c.Violations)) }
 
 // Violation is one thing that must not be.
 type Violation struct {
 	Text string
-	Lock string       // "": none in particular
 	At   history.Time // 0: no moment in particular
+	Lock string       // "": none in particular
 }
 
 // Loss is how many acknowledged updates of a target are gone.
@@ -50,14 +53,15 @@ type Loss struct {
 // Beyond is how many updates were lost that no fault may cost.
 func (l Loss) Beyond() int { return l.Lost - l.AsStated }
 
-// Percent is the share that was lost beyond what was stated.
+// Percent is the share that was lost although no fault may cost it.
 func (l Loss) Percent() float64 { return percent(l.Beyond(), l.Acknowledged) }
 
 // Passed reports whether every check was passed, every fault could be done as meant,
-// and nothing but the control has lost more than was stated.
+// and nothing but the control has lost more than was stated. A run that nothing was
+// checked of has not passed.
 func (r Run) Passed() bool {
 	for _, c := range r.Checks {
-		if len(c.Violations) > 0 {
+		if c.wrong() > 0 {
 			return false
 		}
 	}
@@ -71,7 +75,7 @@ func (r Run) Passed() bool {
 			return false
 		}
 	}
-	return true
+	return len(r.Checks) > 0
 }
 
 // length is how long the run was; at least a nanosecond, so that it divides.

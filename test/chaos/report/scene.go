@@ -15,7 +15,8 @@ type scene struct {
 	clients []string // "c1", "c2"
 	members []string // those that were a fault's victim
 	lives   []life
-	holds   []hold // in the order in which they began
+	holds   []hold       // in the order in which they began
+	slowest history.Time // the longest of all operations took
 }
 
 // life is what one client process did from its first to its last line.
@@ -40,6 +41,9 @@ func newScene(r Run) *scene {
 	s := &scene{Run: r}
 	s.lives = livesOf(r)
 	s.holds = s.holdsOf()
+	for i := range r.Ops {
+		s.slowest = max(s.slowest, known(&r.Ops[i])-r.Ops[i].Call)
+	}
 	seen := map[string]bool{}
 	for i := range r.Ops {
 		if t := history.Target(r.Ops[i].Lock); t != "" && !seen[t] {
@@ -148,4 +152,13 @@ func hits(f history.Fault, victim string) bool {
 		}
 	}
 	return false
+}
+
+// near is the operations that may have been known between two moments, and some more:
+// a long run has too many to go through all of them for every picture.
+func (s *scene) near(from, to history.Time) []history.Op {
+	byCall := func(o history.Op, at history.Time) int { return cmp.Compare(o.Call, at) }
+	first, _ := slices.BinarySearchFunc(s.Ops, from-s.slowest, byCall)
+	last, _ := slices.BinarySearchFunc(s.Ops, to+1, byCall)
+	return s.Ops[first:max(first, last)]
 }

@@ -91,14 +91,14 @@ func textChecks(b *bytes.Buffer, r Run) {
 	}
 	t.write(b)
 	for _, c := range r.Checks {
-		if len(c.Violations) == 0 {
+		if c.wrong() == 0 {
 			continue
 		}
 		fmt.Fprintf(b, "\n%s: %s\n", printable(c.Name), printable(c.What))
 		for _, v := range c.Violations[:min(len(c.Violations), shownViolations)] {
 			fmt.Fprintf(b, "  %s\n", printable(violationWords(r, v)))
 		}
-		if more := len(c.Violations) - shownViolations; more > 0 {
+		if more := c.wrong() - min(len(c.Violations), shownViolations); more > 0 {
 			fmt.Fprintf(b, "  and %s more\n", count(more))
 		}
 	}
@@ -106,7 +106,7 @@ func textChecks(b *bytes.Buffer, r Run) {
 
 func checkWords(c Check) string {
 	words := "passed"
-	if n := len(c.Violations); n > 0 {
+	if n := c.wrong(); n > 0 {
 		words = "FAILED, " + plural(n, "violation", "violations")
 	}
 	if c.Note != "" {

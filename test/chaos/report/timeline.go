@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"html/template"
 	"time"
 
@@ -22,6 +23,7 @@ func (s *scene) timeline(from, to history.Time, overview bool) template.HTML {
 	var body svg
 	y := axisHeight
 	bandsFrom := y
+	y = s.drawViolations(&body, a, y)
 	y = s.drawFaults(&body, a, y, overview) + 10
 	y = s.drawRates(&body, a, y, overview) + 12
 	y = s.drawMembers(&body, a, y)
@@ -72,4 +74,26 @@ func (s *scene) drawBands(g *svg, a axis, top, bottom float64) {
 			g.rect("band "+groupClass(f.Group), x, top, max(a.x(end)-x, 1), bottom-top, "")
 		}
 	}
+}
+
+// drawViolations marks when something happened that must not be; if nothing did, there
+// is no lane for it.
+func (s *scene) drawViolations(g *svg, a axis, y float64) float64 {
+	drawn := map[int]bool{}
+	for _, c := range s.Checks {
+		for _, v := range c.Violations {
+			if v.At == 0 || v.At < a.from || v.At > a.to {
+				continue
+			}
+			if x := int(a.x(v.At)); !drawn[x] {
+				drawn[x] = true
+				g.path("violation", fmt.Sprintf("M%d %sl5 -10h-10z", x, num(y+13)), c.Name+"\n"+short(violationWords(s.Run, v), 300))
+			}
+		}
+	}
+	if len(drawn) == 0 {
+		return y
+	}
+	g.text("lane violation end", a.left-8, y+11, "violations")
+	return y + faultRow + 2
 }
