@@ -37,7 +37,7 @@ func service(r *run, result *Result) {
 	for i := range r.Faults {
 		f := &r.Faults[i]
 		limit := f.Healed.Add(f.Cost.Service)
-		if !r.alone(f) || !waited(asked, f.Begin, limit) {
+		if !r.alone(f) || !waited(asked, f) {
 			continue
 		}
 		result.Counted++
@@ -51,8 +51,8 @@ func service(r *run, result *Result) {
 	}
 }
 
-// waited reports whether somebody asked for a lock while the fault lasted, or before,
-// and had no answer until it was over.
-func waited(asked []*op, begin, limit history.Time) bool {
-	return slices.ContainsFunc(asked, func(o *op) bool { return o.Call <= limit && o.Return > begin })
+// waited reports whether somebody asked for a lock while the fault lasted, or waited
+// already when it began.
+func waited(asked []*op, f *history.Fault) bool {
+	return slices.ContainsFunc(asked, func(o *op) bool { return o.Call <= f.Healed && o.Return > f.Begin })
 }
