@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/fencelock/fencelock/test/chaos/history"
@@ -16,6 +17,18 @@ func TestRightRun(t *testing.T) {
 	for _, l := range Losses(in) {
 		if l.Lost != 0 || l.Stated != 0 || l.Acknowledged == 0 {
 			t.Errorf("losses %+v, want none", l)
+		}
+	}
+}
+
+// A run of many turns, whose histories are cut, and whose lists have many chapters.
+func TestLongRun(t *testing.T) {
+	s := newStory()
+	s.turns(300)
+	slices.SortStableFunc(s.ops, byCall)
+	for _, r := range Run(Input{Ops: s.ops, End: right().End}) {
+		if !r.OK() {
+			t.Errorf("%s, of %d operations: %v", r.Name, len(s.ops), r.Violations)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package checks
 
 import (
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -111,8 +112,12 @@ func (s *story) bank(h history.Event) {
 }
 
 func (s *story) append(h history.Event) {
+	if len(s.lists[h.Lock]) == 32 {
+		s.lists[h.Lock] = nil
+		s.ids[h.Lock]++ // the chapter
+	}
 	items := s.lists[h.Lock]
-	h.Key, h.Items = "list/1", slices.Clone(items)
+	h.Key, h.Items = "list/"+strconv.Itoa(s.ids[h.Lock]), slices.Clone(items)
 	if len(items) > 0 {
 		h.Seen = items[len(items)-1]
 	}
