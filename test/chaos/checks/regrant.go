@@ -19,7 +19,9 @@ func regrantCheck() check {
 		possible: func(r *run) bool { // one or two may have had nobody behind them
 			n := 0
 			for _, f := range r.lonelyKills() {
-				n += len(r.dead(f))
+				if r.quiet(f) > f.Begin.Add(r.bound()) {
+					n += len(r.dead(f))
+				}
 			}
 			return n > 2
 		},
@@ -28,29 +30,40 @@ func regrantCheck() check {
 
 func (r *run) bound() time.Duration { return r.TTL + r.Election + handover }
 
-// lonelyKills is the faults that killed clients while no other was at work.
+// lonelyKills is the faults that killed clients when no other had been at work for a
+// session's time.
 func (r *run) lonelyKills() []*history.Fault {
 	var some []*history.Fault
 	for i := range r.Faults {
 		f := &r.Faults[i]
-		if kills(f) && !r.during(f.Begin.Add(-r.TTL), f.Begin.Add(r.bound()), func(o *history.Fault) bool { return o != f }) {
+		if kills(f) && !r.during(f.Begin.Add(-r.TTL), f.Begin, func(o *history.Fault) bool { return o != f }) {
 			some = append(some, f)
 		}
 	}
 	return some
 }
 
+// quiet is until when no other fault begins.
+func (r *run) quiet(f *history.Fault) history.Time {
+	for i := range r.Faults {
+		if o := &r.Faults[i]; o != f && o.Begin >= f.Begin {
+			return o.Begin
+		}
+	}
+	return history.Never
+}
+
 func regrants(r *run, result *Result) {
 	for _, f := range r.lonelyKills() {
-		limit := f.Begin.Add(r.bound())
-		for _, d := range r.dead(f) {
-			at, wanted := d.next(f, limit)
-			if !wanted {
+		limit, quiet := f.Begin.Add(r.bound()), r.quiet(f)
+		for _, g := range r.dead(f) {
+			at, wanted := g.next(f, limit)
+			if !wanted || at > quiet && limit > quiet { // the other fault may be the reason
 				continue
 			}
 			result.Counted++
 			if at > limit {
-				result.violate(f.Begin, d.lock.name, "%s was killed as its holder (token %d), and %s", d.op.Client, d.op.Token, when(at, f.Begin))
+				result.violate(f.Begin, g.lock.name, "%s was killed as its holder (token %d), and %s", g.op.Client, g.op.Token, when(at, f.Begin))
 			}
 		}
 	}
