@@ -23,7 +23,7 @@ type hunt struct {
 	root    string // of the tree
 	folder  string // temporary
 	verbose bool
-	alone   map[Hunter]time.Duration // hunters that have passed without a mutant
+	alone   map[Hunter]time.Duration // how long hunters have taken without a mutant
 }
 
 func newHunt(ctx context.Context, verbose bool) (*hunt, error) {
@@ -51,6 +51,7 @@ type outcome struct {
 // passes there, and one that does hunt.
 func (h *hunt) withoutMutants(ctx context.Context, mutants []Mutant) error {
 	binaries := map[string]string{}
+	var unfit []error
 	for _, m := range mutants {
 		for _, hunter := range m.Hunters {
 			if _, done := h.alone[hunter]; done {
@@ -65,17 +66,16 @@ func (h *hunt) withoutMutants(ctx context.Context, mutants []Mutant) error {
 			}
 			began := time.Now()
 			text, got := h.hunt(ctx, hunter, binaries[hunter.Package])
-			if err := fit(text, got); err != nil {
-				return fmt.Errorf("%s, without a mutant: %w\n%s", hunter, err, text)
-			}
 			h.alone[hunter] = time.Since(began)
+			if err := fit(text, got); err != nil {
+				unfit = append(unfit, fmt.Errorf("%s, without a mutant: %w\n%s", hunter, err, text))
+			}
 		}
 	}
 	for _, binary := range binaries {
 		_ = os.Remove(binary) // large; the folder goes in the end anyway
 	}
-	fmt.Printf("%d hunters pass without a mutant\n", len(h.alone))
-	return nil
+	return errors.Join(unfit...)
 }
 
 var skipped = regexp.MustCompile(`(?m)^\s*--- SKIP: .*\n.*`)

@@ -67,6 +67,7 @@ func run(ctx context.Context, which string, verbose, list bool) (ok bool, err er
 	if err := h.withoutMutants(ctx, chosen); err != nil {
 		return false, err
 	}
+	fmt.Printf("%d hunters pass without a mutant, in %v\n", len(h.alone), time.Since(began).Round(time.Second))
 	var verdicts []verdict
 	for _, m := range chosen {
 		v := h.judge(ctx, m)
