@@ -42,7 +42,7 @@ func TestKindsWork(t *testing.T) {
 				}
 			}
 			tryKind(t, w, k)
-			clientsLive(t, w)
+			inOrder(t, w)
 		})
 	}
 }
@@ -73,7 +73,7 @@ func TestPairsWork(t *testing.T) {
 			both.Go(func() { tryKind(t, w, one) })
 			both.Go(func() { tryKind(t, w, other) })
 			both.Wait()
-			clientsLive(t, w)
+			inOrder(t, w)
 		})
 	}
 }
@@ -110,18 +110,18 @@ func tryKind(t *testing.T, w *world.World, k Kind) {
 		t.Errorf("seed %d: %v", seed, err)
 	}
 	took := history.Now().Sub(f.Begin)
-	if err := w.Settle(ctx); err != nil {
-		t.Errorf("seed %d: %v", seed, err)
-	}
 	if c := f.Cost; (c.Rollback != "") != (c.Since != 0) || c.Since > c.SinceEnd {
 		t.Errorf("seed %d: its cost is %+v", seed, c)
 	}
 	t.Logf("%s: %v; victims %v; %s", k.Name, took.Round(time.Millisecond), f.Victims, f.Detail)
 }
 
-// clientsLive: whoever was harmed goes on, or has a successor.
-func clientsLive(t *testing.T, w *world.World) {
+// inOrder: whoever was harmed goes on, or has a successor.
+func inOrder(t *testing.T, w *world.World) {
 	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), testTime)
+	defer cancel()
+	must(t, w.Settle(ctx))
 	for _, c := range w.Clients {
 		if !c.Running() {
 			t.Errorf("client %s has ended with code %d: %s", c.Name, c.Code(), c.Text())
