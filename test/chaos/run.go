@@ -130,19 +130,24 @@ func (s *scenario) compile(ctx context.Context) error {
 
 // pick is the kinds that were asked for and can be had here.
 func (s *scenario) pick() error {
+	var missing []string
 	for _, kind := range choose(s.options) {
-		missing := slices.DeleteFunc(slices.Clone(kind.Needs), s.world.Has)
-		if len(missing) == 0 {
+		lacks := slices.DeleteFunc(slices.Clone(kind.Needs), s.world.Has)
+		switch {
+		case len(lacks) == 0:
 			s.kinds = append(s.kinds, kind)
-			continue
+		case lacks[0] == "clock":
+			s.notes = append(s.notes, fmt.Sprintf("not run without -clock: %s", kind.Name))
+		default:
+			missing = append(missing, fmt.Sprintf("not run: %s (%s cannot be had here)", kind.Name, lacks[0]))
 		}
-		s.notes = append(s.notes, fmt.Sprintf("not run: %s (there is no %s here)", kind.Name, missing[0]))
 	}
+	s.notes = append(s.notes, missing...)
 	if len(s.kinds) == 0 {
-		return fmt.Errorf("no kind of fault is left to run: see -list")
+		return fmt.Errorf("no kind of fault is left to run: see -list; %v", s.notes)
 	}
-	if s.strict && len(s.notes) > 0 {
-		return fmt.Errorf("%s, and -strict was said", s.notes[0])
+	if s.strict && len(missing) > 0 {
+		return fmt.Errorf("%s, and -strict was said", missing[0])
 	}
 	return nil
 }
