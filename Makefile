@@ -20,7 +20,7 @@ RACED = $$(go list ./... | grep -v -e '/cmd/fencelock$$' -e '/cmd/internal/cli$$
 # but for containers, since an engine may not run inside of another's container.
 SKIPCHECK := go run ./test/skipcheck $(if $(filter true,$(CI)),-no-skips -may-skip github.com/fencelock/fencelock/test/deploy)
 
-.PHONY: help build demo check test fmt clean
+.PHONY: help build demo check test mutants fmt clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -41,6 +41,10 @@ test: ## every test, with what it needs installed (root on Debian) or named as m
 	@test/setup.sh
 	@echo "$(GOTEST) ./... and, without -race, $(PLAIN)" | sed 's/  */ /g'
 	@{ status=0; $(GOTEST) $(RACED) || status=1; go test $(TESTFLAGS) $(PLAIN) || status=1; exit $$status; } | $(SKIPCHECK)
+
+mutants: ## opens each hole of the protocol again, and sees the tests object; a quarter of an hour
+	@test/setup.sh
+	go run ./test/mutants
 
 fmt: ## gofmt everything
 	gofmt -w .

@@ -314,6 +314,34 @@ func TestBreakOfAWaiterThatIsGrantedMeanwhile(t *testing.T) {
 	}
 }
 
+// A waiter leaves while it is broken, and its session waits again, with a claim at
+// the same key: that one bears another token, and stays.
+func TestBreakOfAClaimWhoseKeyCameBack(t *testing.T) {
+	cluster := oneMember(t)
+	etcd := cluster.Client(t)
+	var f faults
+	breaker := connect(t, client.Config{Etcd: f.client(t, cluster)})
+	held := hold(t, member(t, cluster, "holder"), "orders")
+	victim := member(t, cluster, "victim")
+	ctx, cancel := context.WithCancel(t.Context())
+	leaving := goLock(ctx, victim, "orders")
+	awaitQueue(t, etcd, "orders", 2)
+	old := queueOf(t, etcd, "orders")[1]
+	var waiting <-chan result
+	f.set(1, claimDelete("orders"), func(send func() error, _ context.Context) error {
+		cancel()
+		mustBe(t, "Lock", receive(t, leaving, "the waiter that leaves").err, context.Canceled)
+		waiting = waitFor(t, etcd, victim, "orders", 2)
+		if again := queueOf(t, etcd, "orders")[1]; string(again.Key) != string(old.Key) {
+			t.Errorf("the second claim lies at %s, want %s again", again.Key, old.Key)
+		}
+		return send()
+	})
+	mustBe(t, "Break", breaker.Break(t.Context(), "orders", fencing.Token(old.CreateRevision)), client.ErrNotHeld)
+	unlock(t, held)
+	unlock(t, granted(t, waiting))
+}
+
 // The holder moves the fence between the look and the break.
 func TestBreakWhileTheFenceMoves(t *testing.T) {
 	cluster := oneMember(t)

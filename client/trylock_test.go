@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/fencelock/fencelock/client"
@@ -82,6 +83,36 @@ func raftIndex(t *testing.T, etcd *clientv3.Client) uint64 {
 		t.Fatalf("status: %v", err)
 	}
 	return status.RaftIndex
+}
+
+// Somebody takes the lock between a try's look and its put: the try is refused, and
+// never stands in the queue.
+func TestTryThatIsOvertakenWaitsForNobody(t *testing.T) {
+	for name, try := range map[string]func(*client.Client) error{
+		"TryLock":       func(c *client.Client) error { return second(c.TryLock(context.Background(), "orders")) },
+		"TryLockShared": func(c *client.Client) error { return second(c.TryLockShared(context.Background(), "orders")) },
+		"TryLockAll":    func(c *client.Client) error { return second(c.TryLockAll(context.Background(), "orders", "stock")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			cluster := oneMember(t)
+			etcd := cluster.Client(t)
+			var f faults
+			c := connect(t, client.Config{Etcd: f.client(t, cluster)})
+			faster := member(t, cluster, "faster")
+			var held *client.Lock
+			f.set(1, func(txn *pb.TxnRequest) bool { return len(txn.Compare) > 0 }, func(send func() error, _ context.Context) error {
+				held = hold(t, faster, "orders")
+				return send()
+			})
+			tried := make(chan error, 1)
+			go func() { tried <- try(c) }()
+			lockedError(t, name, receiveWithin(t, 5*time.Second, tried, "a try"), "faster", held.Token())
+			if got := queueOf(t, etcd, "orders"); len(got) != 1 {
+				t.Errorf("queue %v, want the claim of the faster one alone", keysOf(got))
+			}
+			unlock(t, held)
+		})
+	}
 }
 
 func TestOneOfTwentyRacersWins(t *testing.T) {

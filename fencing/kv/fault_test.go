@@ -24,6 +24,8 @@ type wire struct {
 	whenHeld func()                                           // called once, when a request is held back
 	held     []func(context.Context) (*pb.TxnResponse, error) // held back, oldest first
 	seen     int                                              // transactions that went through
+	meeting  func()                                           // called once, before transaction number meetAt is sent
+	meetAt   int
 }
 
 // connect makes an etcd client whose requests go through the wire.
@@ -64,6 +66,9 @@ func (w *wire) intercept(ctx context.Context, method string, req, reply any, con
 		w.seen++
 	}
 	var notify func()
+	if isTxn && w.seen == w.meetAt {
+		notify, w.meeting = w.meeting, nil
+	}
 	if hold {
 		notify, w.whenHeld = w.whenHeld, nil
 	}
@@ -94,6 +99,21 @@ func (w *wire) onHeld(f func()) <-chan struct{} {
 		close(called)
 	}
 	return called
+}
+
+// meet calls f before the n-th transaction from now on is sent. The function that it
+// returns reports whether that was so, and forgets f if it was not.
+func (w *wire) meet(n int, f func()) (met func() bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.meetAt, w.meeting = w.seen+n, f
+	return func() bool {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		met := w.meeting == nil
+		w.meeting = nil
+		return met
+	}
 }
 
 // lose makes every request time out, until it is told otherwise.

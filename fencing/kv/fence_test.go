@@ -93,6 +93,43 @@ func operations() map[string]func(context.Context, *kv.KV) error {
 	}
 }
 
+// The next holder comes right before one of the requests that an operation is made
+// of, whichever that is: the older one's operation is refused, and has done nothing.
+func TestNextHolderComesAtAnyMoment(t *testing.T) {
+	s, w := newStore(t, 1), &wire{}
+	etcd := w.connect(t, s.cluster.Endpoints())
+	for name, operate := range operations() {
+		for _, first := range []bool{true, false} {
+			for n := 1; ; n++ {
+				a := s.hold()
+				old := a.live(etcd)
+				if !first {
+					mustPut(t, old, "k", "never")
+				}
+				var b claim
+				met := w.meet(n, func() {
+					a.end()
+					b = s.hold()
+					mustPut(t, b.live(s.etcd), "k", "b")
+				})
+				err := operate(t.Context(), old)
+				if !met() { // it has sent no more than n-1
+					if err != nil {
+						t.Errorf("%s, first: %v: got %v, want it done with %d transactions", name, first, err, n-1)
+					}
+					a.end()
+					break
+				}
+				wantStale(t, err, a.token, b.token)
+				if got := s.value("k"); got != "b" {
+					t.Errorf("%s, first: %v: k is %q after a newer holder came before transaction %d, want b", name, first, got, n)
+				}
+				b.end()
+			}
+		}
+	}
+}
+
 // The claim is gone and nobody newer has come: not held, which is not stale.
 func TestEndedClaimIsNotHeld(t *testing.T) {
 	s := newStore(t, 1)

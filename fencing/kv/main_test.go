@@ -6,7 +6,6 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.uber.org/goleak"
 
 	"github.com/fencelock/fencelock/cluster/clustertest"
 	"github.com/fencelock/fencelock/fencing"
@@ -14,7 +13,7 @@ import (
 	"github.com/fencelock/fencelock/fencing/kv"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { clustertest.Main(m) }
 
 const guard = "accounts/42"
 

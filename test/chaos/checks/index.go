@@ -19,7 +19,20 @@ type run struct {
 	Input
 	locks  []*lock
 	leaks  []*op
-	values map[string]*op // the write that has left an identity
+	values map[string]*op     // the write that has left an identity
+	lives  map[string][]*life // of each client, "c3", the first first
+}
+
+// life is one process of a client.
+type life struct {
+	name   string // "c3.1"
+	began  history.Time
+	grants []grant
+}
+
+type grant struct {
+	lock *lock
+	op   *op
 }
 
 // lock is what was done under one lock; each slice is in the order of the calls.
@@ -43,7 +56,7 @@ func (l *lock) fenced() bool { return l.target != control }
 func holdOf(o *op) hold { return hold{o.Client, o.Hold} }
 
 func newRun(in Input) *run {
-	r := &run{Input: in, values: map[string]*op{}}
+	r := &run{Input: in, values: map[string]*op{}, lives: map[string][]*life{}}
 	if !slices.IsSortedFunc(in.Ops, byCall) {
 		r.Ops = slices.Clone(in.Ops)
 		slices.SortStableFunc(r.Ops, byCall)
@@ -67,9 +80,26 @@ func newRun(in Input) *run {
 			r.locks = append(r.locks, l)
 		}
 		l.add(o)
+		if o.Kind == history.Acquire {
+			r.live(l, o)
+		}
 	}
 	slices.SortFunc(r.locks, func(a, b *lock) int { return strings.Compare(a.name, b.name) })
 	return r
+}
+
+// live takes note of whose acquisition it was.
+func (r *run) live(l *lock, o *op) {
+	client, _, _ := strings.Cut(o.Client, ".")
+	i := slices.IndexFunc(r.lives[client], func(p *life) bool { return p.name == o.Client })
+	if i < 0 {
+		i = len(r.lives[client])
+		r.lives[client] = append(r.lives[client], &life{name: o.Client, began: o.Call})
+	}
+	if acknowledged(o) {
+		p := r.lives[client][i]
+		p.grants = append(p.grants, grant{l, o})
+	}
 }
 
 func (l *lock) add(o *op) {

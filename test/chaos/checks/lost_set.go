@@ -1,6 +1,8 @@
 package checks
 
 import (
+	"slices"
+
 	"github.com/fencelock/fencelock/test/chaos/history"
 )
 
@@ -39,6 +41,7 @@ type set struct {
 func (g *ledger) set(ops []*op) {
 	s := g.elements(ops)
 	next := 0
+	var last *op
 	adds := only(ops, func(o *op) bool { return o.Kind == history.Add && o.Effective() })
 	for _, o := range ops {
 		if o.Kind != history.List || !acknowledged(o) {
@@ -56,6 +59,20 @@ func (g *ledger) set(ops []*op) {
 		}
 		g.Counted++
 		g.listed(s, o)
+		last = o
+	}
+	g.freed(s, last)
+}
+
+// freed counts what is lost as stated: what the last list does not show.
+func (g *ledger) freed(s *set, last *op) {
+	if last == nil {
+		return
+	}
+	for value, e := range s.all {
+		if e.free && e.from < last.Call && len(e.deletes) == 0 && !slices.Contains(last.Items, value) {
+			g.Stated++
+		}
 	}
 }
 
@@ -116,10 +133,7 @@ func (g *ledger) listed(s *set, o *op) {
 			continue
 		}
 		delete(s.must, value)
-		if !e.missed {
-			e.missed = true
-			g.lose(e.add, "was acknowledged or read and is lost: %s has not read it", o.Name())
-		}
+		g.miss(e, o)
 	}
 	for value, e := range s.open {
 		if shown[value] || e.add.Token >= o.Token {
@@ -128,6 +142,18 @@ func (g *ledger) listed(s *set, o *op) {
 		delete(s.open, value) // overtaken: it cannot come any more
 		e.gone = min(e.gone, o.Return)
 	}
+}
+
+// miss tells, once, that a list does not show an element that it must.
+func (g *ledger) miss(e *element, o *op) {
+	switch {
+	case e.missed:
+	case acknowledged(e.add):
+		g.lose(e.add, "was acknowledged and is lost: %s has not read it", o.Name())
+	default:
+		g.wrong(e.add, "was read and is lost: %s has not read it", o.Name())
+	}
+	e.missed = true
 }
 
 // present takes note that a list shows an element.

@@ -37,9 +37,9 @@ func order(r *run, result *Result) {
 // interrupted reports whether something explains that a came after b, although its
 // token is lower: it was granted and could not be told, or lost what it had.
 func (r *run) interrupted(l *lock, a, b *op) bool {
-	from, to := min(a.Call, b.Call), a.Return.Add(r.TTL)
+	from, to := min(a.Call, b.Call), a.Return
 	for _, o := range l.lost {
-		if o.Call >= from && o.Call <= to {
+		if o.Call >= from && o.Call <= to.Add(r.TTL) {
 			return true
 		}
 	}

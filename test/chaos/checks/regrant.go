@@ -16,28 +16,54 @@ func regrantCheck() check {
 		name: "a dead holder's lock is granted again in time",
 		what: "a lock whose holder was killed is granted to a waiter within TTL + election + 1.5 s, if no other fault is at work",
 		look: regrants,
-		possible: func(r *run) bool {
-			return slices.ContainsFunc(r.Faults, func(f history.Fault) bool { return kills(&f) && len(r.dead(&f)) > 0 })
+		possible: func(r *run) bool { // one or two may have had nobody behind them
+			n := 0
+			for _, f := range r.lonelyKills() {
+				if r.quiet(f) > f.Begin.Add(r.bound()) {
+					n += len(r.dead(f))
+				}
+			}
+			return n > 2
 		},
 	}
 }
 
-func regrants(r *run, result *Result) {
-	bound := r.TTL + r.Election + handover
+func (r *run) bound() time.Duration { return r.TTL + r.Election + handover }
+
+// lonelyKills is the faults that killed clients when no other had been at work for a
+// session's time.
+func (r *run) lonelyKills() []*history.Fault {
+	var some []*history.Fault
 	for i := range r.Faults {
 		f := &r.Faults[i]
-		limit := f.Begin.Add(bound)
-		if !kills(f) || r.during(f.Begin.Add(-r.TTL), limit, func(o *history.Fault) bool { return o != f }) {
-			continue
+		if kills(f) && !r.during(f.Begin.Add(-r.TTL), f.Begin, func(o *history.Fault) bool { return o != f }) {
+			some = append(some, f)
 		}
-		for _, d := range r.dead(f) {
-			at, wanted := d.next(f, limit)
-			if !wanted {
+	}
+	return some
+}
+
+// quiet is until when no other fault begins.
+func (r *run) quiet(f *history.Fault) history.Time {
+	for i := range r.Faults {
+		if o := &r.Faults[i]; o != f && o.Begin >= f.Begin {
+			return o.Begin
+		}
+	}
+	return history.Never
+}
+
+func regrants(r *run, result *Result) {
+	for _, f := range r.lonelyKills() {
+		limit, quiet := f.Begin.Add(r.bound()), r.quiet(f)
+		for _, g := range r.dead(f) {
+			at, wanted := g.next(f, limit)
+			if !wanted || at > quiet && limit > quiet { // the other fault may be the reason
 				continue
 			}
 			result.Counted++
 			if at > limit {
-				result.violate(f.Begin, d.lock.name, "%s was killed as its holder (token %d), and %s", d.grant.Client, d.grant.Token, when(at, f.Begin))
+				result.violate(f.Begin, g.lock.name, "%s was killed as its holder (token %d), and %s", g.op.Client, g.op.Token, when(at, f.Begin))
 			}
 		}
 	}
@@ -50,59 +76,41 @@ func when(at, begin history.Time) string {
 	return "the next was granted it only " + seconds(at.Sub(begin)) + " later"
 }
 
-// death is a hold whose client was killed.
-type death struct {
-	lock  *lock
-	grant *op
-}
-
 // dead is the holds that were open when a fault killed their clients.
-func (r *run) dead(f *history.Fault) []death {
-	var dead []death
+func (r *run) dead(f *history.Fault) []grant {
+	var dead []grant
 	for _, name := range killed(f) {
-		life := r.life(name, f.Begin)
-		for _, l := range r.locks {
-			for _, o := range l.grants {
-				if o.Client == life && o.Return <= f.Begin && !shared(o) && l.open(o, f.Begin) {
-					dead = append(dead, death{l, o})
-				}
+		var last *life // of those that had begun
+		for _, p := range r.lives[name] {
+			if p.began <= f.Begin {
+				last = p
+			}
+		}
+		if last == nil {
+			continue
+		}
+		for _, g := range last.grants {
+			if g.op.Return <= f.Begin && !shared(g.op) && g.open(f.Begin) {
+				dead = append(dead, g)
 			}
 		}
 	}
 	return dead
 }
 
-// life is the name of the process that a client was at a moment: the last that began.
-func (r *run) life(name string, at history.Time) string {
-	life := ""
-	for _, l := range r.locks {
-		for _, o := range l.acquires {
-			if o.Call > at {
-				break
-			}
-			if strings.HasPrefix(o.Client, name+".") && longer(o.Client, life) {
-				life = o.Client
-			}
-		}
-	}
-	return life
-}
-
-// longer orders the names of a client's lives: c3.9 before c3.10.
-func longer(a, b string) bool { return len(a) > len(b) || len(a) == len(b) && a > b }
-
 // open reports whether a hold had neither been given back nor lost.
-func (l *lock) open(grant *op, at history.Time) bool {
-	if end := l.ends[hold{grant.Client, grant.ID}]; end != nil && end.Call <= at {
+func (g grant) open(at history.Time) bool {
+	own := hold{g.op.Client, g.op.ID}
+	if end := g.lock.ends[own]; end != nil && end.Call <= at {
 		return false
 	}
-	return l.given[hold{grant.Client, grant.ID}] == nil
+	return g.lock.given[own] == nil
 }
 
 // next is when another was granted the lock, if somebody waited for it all the time.
-func (d death) next(f *history.Fault, limit history.Time) (at history.Time, wanted bool) {
+func (g grant) next(f *history.Fault, limit history.Time) (at history.Time, wanted bool) {
 	at = history.Never
-	for _, o := range d.lock.acquires {
+	for _, o := range g.lock.acquires {
 		if o.Return <= f.Begin || slices.ContainsFunc(f.Victims, func(v string) bool { return strings.HasPrefix(o.Client, v+".") }) {
 			continue
 		}

@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/fencelock/fencelock/test/chaos/history"
@@ -34,14 +35,19 @@ func service(r *run, result *Result) {
 		grants, asked = append(grants, l.grants...), append(asked, l.acquires...)
 	}
 	slices.SortFunc(grants, byReturn)
+	slices.SortFunc(asked, func(a, b *op) int { return cmp.Compare(a.Call, b.Call) })
+	latest := make([]history.Time, len(asked)) // return of those asked for so far
+	for i, o := range asked {
+		latest[i] = max(o.Return, latest[max(0, i-1)])
+	}
 	for i := range r.Faults {
 		f := &r.Faults[i]
 		limit := f.Healed.Add(f.Cost.Service)
-		if !r.alone(f) || !waited(asked, f.Begin, limit) {
+		if !r.alone(f) || !waited(asked, latest, f) {
 			continue
 		}
 		result.Counted++
-		next, _ := slices.BinarySearchFunc(grants, f.Begin, func(o *op, t history.Time) int { return int(o.Return - t) })
+		next, _ := slices.BinarySearchFunc(grants, f.Begin, func(o *op, t history.Time) int { return cmp.Compare(o.Return, t) })
 		if next == len(grants) {
 			result.violate(f.Begin, "", "after %q nobody was granted a lock any more", f.Kind)
 		} else if at := grants[next].Return; at > limit {
@@ -51,8 +57,9 @@ func service(r *run, result *Result) {
 	}
 }
 
-// waited reports whether somebody asked for a lock while the fault lasted, or before,
-// and had no answer until it was over.
-func waited(asked []*op, begin, limit history.Time) bool {
-	return slices.ContainsFunc(asked, func(o *op) bool { return o.Call <= limit && o.Return > begin })
+// waited reports whether somebody asked for a lock while the fault lasted, or waited
+// already when it began.
+func waited(asked []*op, latest []history.Time, f *history.Fault) bool {
+	n, _ := slices.BinarySearchFunc(asked, f.Healed+1, func(o *op, t history.Time) int { return cmp.Compare(o.Call, t) })
+	return n > 0 && latest[n-1] > f.Begin
 }

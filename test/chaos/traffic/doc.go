@@ -10,8 +10,9 @@
 //
 // # Targets
 //
-//	control  one JSON file for each guard, read and replaced by rename; no fence. It
-//	         is a naive application: it does not ask whether it still holds the lock
+//	control  one JSON file for each guard, replaced by rename; no fence. It is a naive
+//	         application: it reads the file once in a hold, since nobody else can
+//	         change it, and does not ask whether it still holds the lock
 //	kv       fencing/kv, by the lock's own handle, or by one that was handed only the
 //	         sequencer and knows no deadline
 //	sql      sqlfence, a transaction for each operation; the table is under Protect

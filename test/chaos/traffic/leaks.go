@@ -26,8 +26,10 @@ func countInUse() inUse {
 	return inUse{goroutines: runtime.NumGoroutine(), files: len(files)}
 }
 
-// leaks writes down what is open beyond what was before.
-func (r *recorder) leaks(before inUse) {
+// leaks writes down what is open beyond what was before. closing is what Close has
+// said, which is no failure: a client that reaches nobody leaves its claims to their
+// TTL.
+func (r *recorder) leaks(before inUse, closing error) {
 	e, ok := r.call(history.Event{Kind: history.Leaks})
 	if !ok {
 		return
@@ -37,8 +39,11 @@ func (r *recorder) leaks(before inUse) {
 		time.Sleep(leakLook)
 	}
 	e.Goroutines, e.Files, e.Outcome = max(0, now.goroutines-before.goroutines), max(0, now.files-before.files), history.OK
-	if now.beyond(before) {
+	switch {
+	case now.beyond(before):
 		e.Reason = string(stacks())
+	case closing != nil:
+		e.Reason = closing.Error()
 	}
 	r.end(e)
 }

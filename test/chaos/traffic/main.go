@@ -63,11 +63,8 @@ func life(ctx context.Context, cfg Config) (err error) {
 	} else {
 		p.work(ctx)
 	}
-	if err := errors.Join(err, p.close()); err != nil {
-		return err
-	}
-	log.leaks(before)
-	return log.err()
+	log.leaks(before, p.close())
+	return errors.Join(err, log.err())
 }
 
 // stacks is what every goroutine does, for people.

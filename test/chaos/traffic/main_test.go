@@ -49,6 +49,9 @@ const limit = 90 * time.Second
 // scene is a cluster, its stores, and the client processes.
 type scene struct {
 	t         *testing.T
+	cluster   *clustertest.Cluster
+	postgres  *servers.Server
+	redis     *servers.Server
 	template  Config
 	histories []string
 	clients   []*exec.Cmd
@@ -57,18 +60,26 @@ type scene struct {
 
 func newScene(t *testing.T) *scene {
 	t.Helper()
-	return &scene{t: t, follower: history.NewFollower(), template: Config{
-		Endpoints: clustertest.Start(t, 3).Endpoints(),
+	s := &scene{
+		t:        t,
+		cluster:  clustertest.Start(t, 3),
+		postgres: servers.StartPostgres(t),
+		redis:    servers.StartRedis(t),
+		follower: history.NewFollower(),
+	}
+	s.template = Config{
+		Endpoints: s.cluster.Endpoints(),
 		TTL:       2 * time.Second,
 		Seed:      1,
 		Targets:   Targets(),
 		Workloads: Workloads(),
-		Postgres:  servers.StartPostgres(t).DSN("postgres"),
-		Redis:     servers.StartRedis(t).DSN("0"),
+		Postgres:  s.postgres.DSN("postgres"),
+		Redis:     s.redis.DSN("0"),
 		Folder:    t.TempDir(),
 		Think:     20 * time.Millisecond,
 		Pause:     300 * time.Millisecond,
-	}}
+	}
+	return s
 }
 
 // start runs a client process, which ends with the test.
@@ -112,7 +123,7 @@ func (s *scene) await(what string, enough func([]history.Op) bool) {
 			return
 		}
 		if time.Now().After(deadline) {
-			s.t.Fatalf("waited %v in vain for %s", limit, what)
+			s.t.Fatalf("waited %v in vain for %s; acknowledged writes: %v", limit, what, acknowledged(s.follower.Ops()))
 		}
 	}
 }

@@ -26,7 +26,8 @@ func (controlTarget) close() error { return nil }
 // fileName is that of a guard's file.
 func fileName(lock string) string { return strings.ReplaceAll(lock, "/", "-") + ".json" }
 
-// controlStore writes back the document that its holder has read, changed.
+// controlStore reads the document once in a hold, since nobody else can change it while
+// the lock is held, and writes it whole with each change.
 type controlStore struct {
 	path string
 	read document // nil: not yet
@@ -60,6 +61,9 @@ func (s *controlStore) Apply(_ context.Context, values map[string]string) error 
 }
 
 func (s *controlStore) load() error {
+	if s.read != nil {
+		return nil
+	}
 	text, err := os.ReadFile(s.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		s.read = document{}
@@ -73,17 +77,18 @@ func (s *controlStore) load() error {
 }
 
 func (s *controlStore) change(edit func(document)) error {
-	if s.read == nil {
-		if err := s.load(); err != nil {
-			return err
-		}
+	if err := s.load(); err != nil {
+		return err
 	}
 	edit(s.read)
 	text, err := json.Marshal(s.read)
-	if err != nil {
-		return err
+	if err == nil {
+		err = replaceFile(s.path, text)
 	}
-	return replaceFile(s.path, text)
+	if err != nil {
+		s.read = nil
+	}
+	return err
 }
 
 // replaceFile puts a file there in one step. After an error the old one is there.

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"slices"
+	"strings"
+)
+
+// Mutant is a small change of the source that opens one hole of the protocol.
+type Mutant struct {
+	Name    string
+	Hole    string // the section of the protocol, and what it says
+	Edits   []Edit
+	Hunters []Hunter // the cheapest first
+	Chaos   []string // arguments of test/chaos, which hunts last; nil: it does not
+}
+
+// Edit replaces a text that occurs exactly once in a file.
+type Edit struct {
+	File     string // from the top of the tree
+	Old, New string
+}
+
+// Hunter is tests of one package.
+type Hunter struct {
+	Package string // "./client"
+	Run     string // as in go test -run
+}
+
+func (h Hunter) String() string { return h.Package + " " + h.Run }
+
+func all() []Mutant {
+	return slices.Concat(storeMutants(), clientMutants(), queueMutants(), clusterMutants(), fenceMutants())
+}
+
+// edit is the usual case of a mutant: one edit.
+func edit(file, old, new string) []Edit { return []Edit{{File: file, Old: old, New: new}} }
+
+// tests is the usual case of hunters: tests of one package, by their full names.
+func tests(pkg string, names ...string) []Hunter {
+	return []Hunter{{Package: pkg, Run: "^(" + strings.Join(names, "|") + ")$"}}
+}
+
+// packages are those that mutants change, and those that hunt them.
+func (m Mutant) packages() []string {
+	var found []string
+	for _, e := range m.Edits {
+		found = append(found, "./"+e.File[:strings.LastIndex(e.File, "/")])
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
