@@ -5,8 +5,10 @@ package faults
 import (
 	"context"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -40,8 +42,62 @@ func TestKindsWork(t *testing.T) {
 				}
 			}
 			tryKind(t, w, k)
+			clientsLive(t, w)
 		})
 	}
+}
+
+// Two kinds that take nothing in common undo what they did themselves, however they
+// meet.
+//
+//	go test ./test/chaos/faults -every -pairs 20 -run TestPairsWork
+func TestPairsWork(t *testing.T) {
+	if *pairs == 0 { // as usual
+		return
+	}
+	w := newWorld(t)
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	kinds := slices.DeleteFunc(All(), func(k Kind) bool {
+		return slices.ContainsFunc(k.Needs, func(need string) bool { return !w.Has(need) })
+	})
+	for range *pairs {
+		one := kinds[random.IntN(len(kinds))]
+		others := slices.DeleteFunc(slices.Clone(kinds), func(k Kind) bool {
+			return slices.ContainsFunc(k.Takes, func(part string) bool { return slices.Contains(one.Takes, part) })
+		})
+		other := others[random.IntN(len(others))]
+		t.Run(one.Name+" and "+other.Name, func(t *testing.T) {
+			var both sync.WaitGroup
+			both.Go(func() { tryKind(t, w, one) })
+			both.Go(func() { tryKind(t, w, other) })
+			both.Wait()
+			clientsLive(t, w)
+		})
+	}
+}
+
+// A member sees the clock that it is given. (The clients here are this program,
+// which is built without one.)
+func TestMembersHaveClocks(t *testing.T) {
+	if !*every { // the members are built without clocks
+		return
+	}
+	w := newWorld(t)
+	m := w.Members[1]
+	for _, fast := range []time.Duration{time.Hour, -time.Hour, 0} {
+		must(t, w.Clocks.Set(m.Name, fast))
+		reply, err := http.Get("http://" + m.Host.Address + ":2381/livez")
+		must(t, err)
+		must(t, reply.Body.Close())
+		told, err := http.ParseTime(reply.Header.Get("Date"))
+		must(t, err)
+		if got := time.Until(told); (got - fast).Abs() > 10*time.Second {
+			t.Errorf("the member's clock is fast by %v, want %v", got, fast)
+		}
+	}
+	http.DefaultClient.CloseIdleConnections()
 }
 
 func tryKind(t *testing.T, w *world.World, k Kind) {
@@ -55,18 +111,23 @@ func tryKind(t *testing.T, w *world.World, k Kind) {
 	}
 	took := history.Now().Sub(f.Begin)
 	if err := w.Settle(ctx); err != nil {
-		t.Fatalf("seed %d: %v", seed, err)
-	}
-	for _, c := range w.Clients {
-		if !c.Running() {
-			t.Errorf("seed %d: client %s has ended with code %d: %s", seed, c.Name, c.Code(), c.Text())
-			must(t, c.Start())
-		}
+		t.Errorf("seed %d: %v", seed, err)
 	}
 	if c := f.Cost; (c.Rollback != "") != (c.Since != 0) || c.Since > c.SinceEnd {
 		t.Errorf("seed %d: its cost is %+v", seed, c)
 	}
-	t.Logf("%v; victims %v; %s", took.Round(time.Millisecond), f.Victims, f.Detail)
+	t.Logf("%s: %v; victims %v; %s", k.Name, took.Round(time.Millisecond), f.Victims, f.Detail)
+}
+
+// clientsLive: whoever was harmed goes on, or has a successor.
+func clientsLive(t *testing.T, w *world.World) {
+	t.Helper()
+	for _, c := range w.Clients {
+		if !c.Running() {
+			t.Errorf("client %s has ended with code %d: %s", c.Name, c.Code(), c.Text())
+			must(t, c.Start())
+		}
+	}
 }
 
 func newWorld(t *testing.T) *world.World {

@@ -29,6 +29,9 @@ import (
 // every has all kinds tried, for some minutes, in place of a few.
 var every = flag.Bool("every", false, "try every kind of fault, for some minutes")
 
+// pairs is how many random pairs of kinds are tried.
+var pairs = flag.Int("pairs", 0, "try so many pairs of kinds, at random")
+
 // builtVariable tells the tests where TestMain has built the program.
 const builtVariable = "FENCELOCK_TEST_BINARY"
 

@@ -11,6 +11,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/fencelock/fencelock/test/chaos/history"
 	"github.com/fencelock/fencelock/test/chaos/world"
@@ -39,17 +42,44 @@ func restoreSnapshot(ctx context.Context, r *Run) error {
 	})
 }
 
-// startEmpty loses everything, without a snapshot.
+// startEmpty loses everything, without a snapshot; what is known is the revision of
+// a moment before, from the metrics, say.
 func startEmpty(ctx context.Context, r *Run) error {
 	r.everybody()
-	if err := r.hold(ctx); err != nil {
+	r.Fault.Cost.Since, r.Fault.Cost.SinceEnd = begun, begun
+	floor, err := r.floor(ctx)
+	if err = errors.Join(err, r.hold(ctx)); err != nil {
 		return err
 	}
-	r.Fault.Cost.Since, r.Fault.Cost.SinceEnd = begun, begun
+	r.Note("floor %s", floor)
 	if err := r.loseAll(); err != nil {
 		return err
 	}
-	return r.startAnew(ctx, "--token-floor", "now")
+	return r.startAnew(ctx, "--token-floor", floor)
+}
+
+// margin is what a restore puts between the snapshot's revision and its floor, and so
+// what may be between the present and the revision that is known.
+const margin = 1_000_000_000
+
+// floor is what --token-floor must be: "now", if that is certainly enough. It is not
+// after restores in quick succession, since each moves the tokens ahead by the
+// margin, which is a thousand seconds of a clock of microseconds.
+func (r *Run) floor(ctx context.Context) (floor string, err error) {
+	err = until(ctx, "read the revision", func() error {
+		within, cancel := context.WithTimeout(ctx, aRequest)
+		defer cancel()
+		now, err := r.World.Etcd().Get(within, "fencelock/", clientv3.WithCountOnly())
+		if err != nil {
+			return err
+		}
+		floor = "now"
+		if least := now.Header.Revision + margin; least > time.Now().UnixMicro() {
+			floor = strconv.FormatInt(least, 10)
+		}
+		return nil
+	})
+	return floor, err
 }
 
 // everybody is a victim.
