@@ -13,14 +13,14 @@ GOTEST = go test $$(command -v gcc >/dev/null && [[ $$(go env CGO_ENABLED) == 1 
 
 # These run the program as processes, each of them a server that -race makes
 # several times slower; what runs in them is tested with -race in its own package.
-PLAIN := ./cmd/fencelock ./cmd/internal/cli
-RACED = $$(go list ./... | grep -v -e '/cmd/fencelock$$' -e '/cmd/internal/cli$$')
+PLAIN := ./cmd/fencelock ./cmd/internal/cli ./test/chaos
+RACED = $$(go list ./... | grep -v -e '/cmd/fencelock$$' -e '/cmd/internal/cli$$' -e '/test/chaos$$')
 
 # In CI everything that the tests need can be had, so a skipped test is a failure;
 # but for containers, since an engine may not run inside of another's container.
 SKIPCHECK := go run ./test/skipcheck $(if $(filter true,$(CI)),-no-skips -may-skip github.com/fencelock/fencelock/test/deploy)
 
-.PHONY: help build demo check test mutants fmt clean
+.PHONY: help build demo check test chaos soak mutants fmt clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -41,6 +41,14 @@ test: ## every test, with what it needs installed (root on Debian) or named as m
 	@test/setup.sh
 	@echo "$(GOTEST) ./... and, without -race, $(PLAIN)" | sed 's/  */ /g'
 	@{ status=0; $(GOTEST) $(RACED) || status=1; go test $(TESTFLAGS) $(PLAIN) || status=1; exit $$status; } | $(SKIPCHECK)
+
+chaos: ## ten minutes of every kind of fault, and a report in chaos.html (root gets all kinds)
+	@test/setup.sh
+	go run ./test/chaos -minutes 10 -clock -html chaos.html
+
+soak: ## the same for hours: make soak MINUTES=600
+	@test/setup.sh
+	go run ./test/chaos -minutes $(or $(MINUTES),120) -clock -html chaos.html -json chaos.json
 
 mutants: ## opens each hole of the protocol again, and sees the tests object; a quarter of an hour
 	@test/setup.sh

@@ -78,6 +78,9 @@ func (o options) validate() error {
 	if o.minutes <= 0 || o.minutes > 24*60 {
 		return fmt.Errorf("-minutes %v: want more than 0 and at most a day", o.minutes)
 	}
+	if o.clock && o.overlay != "" {
+		return fmt.Errorf("-clock brings an overlay of its own: leave out -overlay")
+	}
 	if o.together < 1 || o.together > 2 || o.clients < 1 || o.clients > 20 || o.ttl < 2*time.Second || o.ttl > time.Minute {
 		return fmt.Errorf("want -together 1 or 2, -clients 1 to 20, -ttl 2s (etcd's least) to 1m")
 	}

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fencelock/fencelock/test/chaos/clock"
 	"github.com/fencelock/fencelock/test/chaos/faults"
 	"github.com/fencelock/fencelock/test/chaos/history"
 	"github.com/fencelock/fencelock/test/chaos/traffic"
@@ -61,15 +62,22 @@ func run(ctx context.Context, opts options) (err error) {
 
 // build makes the world.
 func (s *scenario) build(ctx context.Context) error {
-	binary := filepath.Join(s.folder, "fencelock")
-	if err := s.compile(ctx, binary); err != nil {
+	clocks, err := s.clocks()
+	if err != nil {
+		return err
+	}
+	if err := s.compile(ctx); err != nil {
 		return err
 	}
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	s.world, err = world.New(ctx, world.Options{Folder: s.folder, Clients: s.clients, Binary: binary, Self: []string{self}, Output: s.output,
+	if s.clock {
+		self = filepath.Join(s.folder, "chaos")
+	}
+	s.world, err = world.New(ctx, world.Options{Folder: s.folder, Clients: s.clients, Binary: filepath.Join(s.folder, "fencelock"),
+		Self: []string{self}, Clocks: clocks, Output: s.output,
 		Traffic: traffic.Config{TTL: s.ttl, Seed: s.seed, Targets: s.targets, Workloads: s.workloads, Think: 20 * time.Millisecond}})
 	if err != nil {
 		return err
@@ -80,13 +88,39 @@ func (s *scenario) build(ctx context.Context) error {
 	return nil
 }
 
-// compile builds the members' program out of the source tree that this one is run in.
-func (s *scenario) compile(ctx context.Context, binary string) error {
-	args := []string{"build", "-o", binary}
+// clocks is nil, or what sets the wall clocks of processes that are built with the
+// overlay.
+func (s *scenario) clocks() (*clock.Clocks, error) {
+	if !s.clock {
+		return nil, nil
+	}
+	dir := filepath.Join(s.folder, "clocks")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	var err error
+	if s.overlay, err = clock.Overlay(dir); err != nil {
+		return nil, err
+	}
+	processes := []string{"m1", "m2", "m3"}
+	for i := range s.clients {
+		processes = append(processes, fmt.Sprintf("c%d", i+1))
+	}
+	return clock.New(dir, processes...)
+}
+
+// compile builds the members' program out of the source tree that this one is run
+// in; and this one, if clients need clocks of their own.
+func (s *scenario) compile(ctx context.Context) error {
+	args := []string{"build", "-o", s.folder + "/"}
 	if s.overlay != "" {
 		args = append(args, "-overlay", s.overlay)
 	}
-	cmd := exec.CommandContext(ctx, "go", append(args, "github.com/fencelock/fencelock/cmd/fencelock")...)
+	args = append(args, "github.com/fencelock/fencelock/cmd/fencelock")
+	if s.clock {
+		args = append(args, "github.com/fencelock/fencelock/test/chaos")
+	}
+	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("build the members (chaos is run in fencelock's source tree): %w\n%s", err, out)
@@ -96,19 +130,24 @@ func (s *scenario) compile(ctx context.Context, binary string) error {
 
 // pick is the kinds that were asked for and can be had here.
 func (s *scenario) pick() error {
+	var missing []string
 	for _, kind := range choose(s.options) {
-		missing := slices.DeleteFunc(slices.Clone(kind.Needs), s.world.Has)
-		if len(missing) == 0 {
+		lacks := slices.DeleteFunc(slices.Clone(kind.Needs), s.world.Has)
+		switch {
+		case len(lacks) == 0:
 			s.kinds = append(s.kinds, kind)
-			continue
+		case lacks[0] == "clock":
+			s.notes = append(s.notes, fmt.Sprintf("not run without -clock: %s", kind.Name))
+		default:
+			missing = append(missing, fmt.Sprintf("not run: %s (%s cannot be had here)", kind.Name, lacks[0]))
 		}
-		s.notes = append(s.notes, fmt.Sprintf("not run: %s (there is no %s here)", kind.Name, missing[0]))
 	}
+	s.notes = append(s.notes, missing...)
 	if len(s.kinds) == 0 {
-		return fmt.Errorf("no kind of fault is left to run: see -list")
+		return fmt.Errorf("no kind of fault is left to run: see -list; %v", s.notes)
 	}
-	if s.strict && len(s.notes) > 0 {
-		return fmt.Errorf("%s, and -strict was said", s.notes[0])
+	if s.strict && len(missing) > 0 {
+		return fmt.Errorf("%s, and -strict was said", missing[0])
 	}
 	return nil
 }

@@ -29,18 +29,15 @@ func sessionMutants() []Mutant {
 		Edits:   edit(lifelineFile, "return sent + ttl - max(ttl/10, leastMargin)", "return sent + ttl - 0*max(ttl/10, leastMargin)"),
 		Hunters: tests("./client", "TestMarginIsATenthAndAtLeastHalfASecond"),
 	}, {
-		Name: "late renewal revives a lost session",
-		Hole: "§3 loss is final: a late reply revives nothing",
-		Edits: []Edit{
-			{lifelineFile, "	if l.check() != nil {\n		return\n	}\n	l.mu.Lock()\n", "	l.mu.Lock()\n"},
-			{lifelineFile, "	l.ttl, l.sent, l.deadline, l.refusal = ttl, sent, trustedUntil(sent, ttl), nil\n}\n\n// failed", "	l.ttl, l.sent, l.deadline, l.refusal, l.cause = ttl, sent, trustedUntil(sent, ttl), nil, nil\n}\n\n// failed"},
-		},
+		Name:    "late renewal revives a lost session",
+		Hole:    "§3 loss is final: a late reply revives nothing",
+		Edits:   edit(lifelineFile, "	if l.check() != nil {\n		return\n	}\n	l.mu.Lock()\n", "	l.mu.Lock()\n"),
 		Hunters: tests("./client", "TestLateReplyRevivesNothing"),
 	}, {
 		Name:    "suspend not counted",
 		Hole:    "§3 look at the clock inline in Err",
-		Edits:   edit(lifelineFile, "	cause, late := l.cause, l.clock.now() >= l.deadline\n", "	cause, late := l.cause, false\n"),
-		Hunters: tests("./client", "TestSuspendIsNoticed"),
+		Edits:   edit("client/session.go", "func (s *Session) Err() error { return s.life.check() }", "func (s *Session) Err() error {\n	s.life.mu.Lock()\n	defer s.life.mu.Unlock()\n	return s.life.cause\n}"),
+		Hunters: tests("./client", "TestFirstQuestionAfterASuspendIsAnsweredLost"),
 	}, {
 		Name:    "one renewal may use all the time",
 		Hole:    "§3 each attempt has its own time limit, at most a third of what is left",

@@ -39,13 +39,3 @@ func edit(file, old, new string) []Edit { return []Edit{{File: file, Old: old, N
 func tests(pkg string, names ...string) []Hunter {
 	return []Hunter{{Package: pkg, Run: "^(" + strings.Join(names, "|") + ")$"}}
 }
-
-// packages are those that mutants change, and those that hunt them.
-func (m Mutant) packages() []string {
-	var found []string
-	for _, e := range m.Edits {
-		found = append(found, "./"+e.File[:strings.LastIndex(e.File, "/")])
-	}
-	slices.Sort(found)
-	return slices.Compact(found)
-}

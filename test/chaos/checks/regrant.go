@@ -30,13 +30,14 @@ func regrantCheck() check {
 
 func (r *run) bound() time.Duration { return r.TTL + r.Election + handover }
 
-// lonelyKills is the faults that killed clients when no other had been at work for a
-// session's time.
+// lonelyKills is the faults that killed clients when no other was at work, and traffic
+// was served again after those before.
 func (r *run) lonelyKills() []*history.Fault {
 	var some []*history.Fault
 	for i := range r.Faults {
 		f := &r.Faults[i]
-		if kills(f) && !r.during(f.Begin.Add(-r.TTL), f.Begin, func(o *history.Fault) bool { return o != f }) {
+		before := slices.ContainsFunc(r.Faults[:i], func(o history.Fault) bool { return max(o.Healed, o.End) >= f.Begin })
+		if kills(f) && !before {
 			some = append(some, f)
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -158,28 +157,9 @@ func (m *Member) Terminate(ctx context.Context) error { return m.finish(ctx, m.N
 // Trace attaches strace to the process and its threads, with arguments such as "-e",
 // "inject=fdatasync:error=EIO"; undo detaches it. The process is slow meanwhile.
 func (m *Member) Trace(args ...string) (undo func() error, err error) {
-	tracer := &Process{}
-	words := append([]string{"-f", "-o", "/dev/null", "-p", fmt.Sprint(m.Pid())}, args...)
-	if err := tracer.begin(&Host{}, exec.Command("strace", words...)); err != nil {
-		return nil, fmt.Errorf("trace %s: %w", m.Name, err)
+	undo, err = m.trace(args...)
+	if err != nil {
+		err = fmt.Errorf("trace %s: %w", m.Name, err)
 	}
-	undo = func() error {
-		ctx, cancel := context.WithTimeout(context.Background(), toolTime)
-		defer cancel()
-		_ = tracer.Signal(syscall.SIGINT) // it may have ended with the process
-		select {
-		case <-tracer.Ended():
-			return nil
-		case <-ctx.Done():
-			return errors.Join(fmt.Errorf("strace of %s has not ended: %w", m.Name, ctx.Err()), tracer.Kill())
-		}
-	}
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(toolTime); !strings.Contains(tracer.Text(), "attached"); <-tick.C {
-		if !tracer.Running() || time.Now().After(deadline) {
-			return nil, errors.Join(fmt.Errorf("trace %s: %s", m.Name, tracer.Text()), undo())
-		}
-	}
-	return undo, nil
+	return undo, err
 }
