@@ -20,10 +20,11 @@ type Resource struct {
 // database is where client processes keep their rows.
 const database = "chaos"
 
-// newPostgres starts a PostgreSQL that needs little of its disk.
+// newPostgres starts a PostgreSQL that needs little of its disk, and nothing beside it:
+// a killed one would leave its shared memory behind.
 func newPostgres(disk *Disk, sockets string) (*Resource, error) {
 	s, err := servers.RunPostgresAt(servers.Place{Folder: disk.Dir(), Sockets: filepath.Join(sockets, "postgres"),
-		Args: []string{"-c", "max_wal_size=128MB"}}, database)
+		Args: []string{"-c", "max_wal_size=128MB", "-c", "dynamic_shared_memory_type=mmap"}}, database)
 	if err != nil {
 		return nil, err
 	}
