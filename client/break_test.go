@@ -342,22 +342,33 @@ func TestBreakOfAClaimWhoseKeyCameBack(t *testing.T) {
 	unlock(t, granted(t, waiting))
 }
 
-// The holder moves the fence between the look and the break.
+// The holder moves the fence between the look and the break, or somebody moves it
+// higher than the break would: then it is not lowered.
 func TestBreakWhileTheFenceMoves(t *testing.T) {
 	cluster := oneMember(t)
 	etcd := cluster.Client(t)
-	var f faults
-	breaker := connect(t, client.Config{Etcd: f.client(t, cluster)})
-	held := hold(t, member(t, cluster, "holder"), "orders")
-	f.set(1, claimDelete("orders"), func(send func() error, _ context.Context) error {
-		if err := put(held); err != nil {
-			t.Error(err)
+	for _, higher := range []bool{false, true} {
+		var f faults
+		breaker := connect(t, client.Config{Etcd: f.client(t, cluster)})
+		held := hold(t, member(t, cluster, "holder"), "orders")
+		want := keys.Closed(held.Token())
+		f.set(1, claimDelete("orders"), func(send func() error, _ context.Context) error {
+			var err error
+			if higher {
+				want = keys.Claimed(1 << 40)
+				_, err = etcd.Put(context.Background(), "fencelock/fence/orders", string(want))
+			} else {
+				err = put(held)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+			return send()
+		})
+		breakLock(t, breaker, "orders", held.Token())
+		if got := fenceNow(t, etcd, "orders"); got != want {
+			t.Errorf("fence %s, want %s", got, want)
 		}
-		return send()
-	})
-	breakLock(t, breaker, "orders", held.Token())
-	if got, want := fenceNow(t, etcd, "orders"), keys.Closed(held.Token()); got != want {
-		t.Errorf("fence %s, want %s", got, want)
 	}
 }
 

@@ -166,16 +166,29 @@ func (n node) show() view {
 	return view{heard: true, runs: n.log, ran: n.lost, birth: n.birth, decision: n.decision}
 }
 
-// commit notes under which decision a majority runs.
+// commit notes under which decision a majority runs. A member that the decision
+// does not name has come with an empty log: what a majority with it does is another
+// history, under the same name.
 func (s *state) commit() {
 	for i, a := range s.nodes {
-		b := s.nodes[(i+1)%members]
+		j := (i + 1) % members
+		b := s.nodes[j]
 		if !a.log || !b.log || a.decision != b.decision {
 			continue
 		}
-		s.second = s.second || s.committed != 0 && s.committed != a.decision
+		same := s.committed == a.decision && a.named(i) && b.named(j)
+		s.second = s.second || s.committed != 0 && !same
 		s.committed = a.decision
 	}
+}
+
+// named reports whether the decision of member i names its folder.
+func (n node) named(i int) bool {
+	digits := n.decision - 1
+	for range i {
+		digits /= 3
+	}
+	return digits%3 == n.birth
 }
 
 // explore returns the number of states, and one with a second history if there is
@@ -268,6 +281,17 @@ func TestModelCanFail(t *testing.T) {
 	}
 	if _, bad := newModel(forgetful).explore(); bad == nil {
 		t.Error("members that replace their decision: no second history found")
+	}
+	generous := func(self Answer, heard map[string]Heard, id func(Decision) string) Action {
+		for _, h := range heard { // adopts what is not about its folder
+			if self.Decision == nil && h.Answer != nil && h.Answer.Decision != nil {
+				return Action{Step: Decide, Decision: h.Answer.Decision}
+			}
+		}
+		return Next(self, heard, id)
+	}
+	if _, bad := newModel(generous).explore(); bad == nil {
+		t.Error("members that adopt any decision: no second history found")
 	}
 	hasty := func(self Answer, heard map[string]Heard, id func(Decision) string) Action {
 		if self.Decision != nil { // one round

@@ -1,83 +1,74 @@
 package main
 
-// clusterMutants open holes of restores and of first starts.
-func clusterMutants() []Mutant {
-	return append(restoreMutants(), bootstrapMutants()...)
-}
-
 const (
 	editFile    = "cluster/snapshot/edit.go"
 	restoreFile = "cluster/snapshot/restore.go"
 	nextFile    = "cluster/bootstrap/next.go"
 )
 
-func restoreMutants() []Mutant {
-	return []Mutant{{
-		Name:    "restore without a floor",
-		Hole:    "§6 floor = max(revision + 10⁹, microseconds since 1970): no token twice",
-		Edits:   edit(restoreFile, "floor = max(revision+margin, now.UnixMicro())", "floor = revision + 1"),
-		Hunters: tests("./cluster/snapshot", "TestRestoreEdits"),
-	}, {
-		Name: "restore edits fences in place",
-		Hole: "§6 put every fence at a new revision: edited in place, a cached m would pass",
-		Edits: []Edit{
-			{editFile, "at := mvcc.RevToBytes(mvcc.Revision{Main: floor, Sub: sub}, mvcc.NewRevBytes())", "at := mvcc.RevToBytes(e.at, mvcc.NewRevBytes())"},
-			{editFile, "ModRevision: floor, Version: old.Version + 1,", "ModRevision: old.ModRevision, Version: old.Version + sub*0,"},
-		},
-		Hunters: tests("./cluster/snapshot", "TestRestoreEdits"),
-	}, {
-		Name:    "restore leaves the fences' values",
-		Hole:    "§6 every fence as hex(floor)~",
-		Edits:   edit(editFile, "Value: []byte(keys.Closed(fencing.Token(floor))),", "Value: max(string(old.Value), string(keys.Closed(fencing.Token(0)))),"),
-		Hunters: tests("./cluster/snapshot", "TestRestoreEdits"),
-	}, {
-		Name:    "restore leaves claims",
-		Hole:    "§6 delete every key bound to a lease: otherwise A's claim comes back to life",
-		Edits:   edit(editFile, "	return claim || e.lease != 0\n", "	return !claim && e.lease != 0\n"),
-		Hunters: tests("./cluster/snapshot", "TestRestoreEdits"),
-	}, {
-		Name:    "restore leaves leases",
-		Hole:    "§6 delete every lease record",
-		Edits:   edit(editFile, "[][]byte{schema.Auth.Name(), schema.AuthRoles.Name()", "[][]byte{schema.Lease.Name(), schema.Auth.Name(), schema.AuthRoles.Name()"),
-		Hunters: tests("./cluster/snapshot", "TestRestoreEdits"),
-	}, {
-		Name:    "restore not marked compacted",
-		Hole:    "§6 mark compacted",
-		Edits:   edit(editFile, "	if err := s.putCompacted(floor); err != nil {\n", "	if err := s.putCompacted(1); err != nil {\n"),
-		Hunters: tests("./cluster/snapshot", "TestRestoreEdits"),
-	}, {
-		Name:    "token floor forgotten",
-		Hole:    "§6 token floor: an empty cluster above N",
-		Edits:   edit("cluster/snapshot/empty.go", "		return s.putCompacted(floor)\n", "		return s.putCompacted(1)\n"),
-		Hunters: tests("./cluster/snapshot", "TestEmptyStartsAboveTheFloor"),
-	}, {
-		Name:    "snapshot of a member that is cut off",
-		Hole:    "§6 snapshots begin with a linearizable read and are refused if older",
-		Edits:   edit("cluster/snapshot/save.go", "	case info.Revision < cfg.AtLeast:\n", "	case info.Revision < 0:\n"),
-		Hunters: tests("./cluster/snapshot", "TestSaveRefusesACutOffMember"),
-	}}
-}
+var restoreMutants = []Mutant{{
+	Name:    "restore without a floor",
+	Hole:    "§6 floor = max(revision + 10⁹, microseconds since 1970): no token twice",
+	Edits:   edit(restoreFile, "floor = max(revision+margin, now.UnixMicro())", "floor = revision + 1"),
+	Hunters: tests("./cluster/snapshot", "TestRestoreEdits"),
+}, {
+	Name: "restore edits fences in place",
+	Hole: "§6 put every fence at a new revision: edited in place, a cached m would pass",
+	Edits: []Edit{
+		{editFile, "at := mvcc.RevToBytes(mvcc.Revision{Main: floor, Sub: sub}, mvcc.NewRevBytes())", "at := mvcc.RevToBytes(e.at, mvcc.NewRevBytes())"},
+		{editFile, "ModRevision: floor, Version: old.Version + 1,", "ModRevision: old.ModRevision, Version: old.Version + sub*0,"},
+	},
+	Hunters: tests("./cluster/snapshot", "TestRestoreEdits"),
+}, {
+	Name:    "restore leaves the fences' values",
+	Hole:    "§6 every fence as hex(floor)~",
+	Edits:   edit(editFile, "Value: []byte(keys.Closed(fencing.Token(floor))),", "Value: max(string(old.Value), string(keys.Closed(fencing.Token(0)))),"),
+	Hunters: tests("./cluster/snapshot", "TestRestoreEdits"),
+}, {
+	Name:    "restore leaves claims",
+	Hole:    "§6 delete every key bound to a lease: otherwise A's claim comes back to life",
+	Edits:   edit(editFile, "	return claim || e.lease != 0\n", "	return !claim && e.lease != 0\n"),
+	Hunters: tests("./cluster/snapshot", "TestRestoreEdits"),
+}, {
+	Name:    "restore leaves leases",
+	Hole:    "§6 delete every lease record",
+	Edits:   edit(editFile, "[][]byte{schema.Auth.Name(), schema.AuthRoles.Name()", "[][]byte{schema.Lease.Name(), schema.Auth.Name(), schema.AuthRoles.Name()"),
+	Hunters: tests("./cluster/snapshot", "TestRestoreEdits"),
+}, {
+	Name:    "restore not marked compacted",
+	Hole:    "§6 mark compacted",
+	Edits:   edit(editFile, "	if err := s.putCompacted(floor); err != nil {\n", "	if err := s.putCompacted(1); err != nil {\n"),
+	Hunters: tests("./cluster/snapshot", "TestRestoreEdits"),
+}, {
+	Name:    "token floor forgotten",
+	Hole:    "§6 token floor: an empty cluster above N",
+	Edits:   edit("cluster/snapshot/empty.go", "		return s.putCompacted(floor)\n", "		return s.putCompacted(1)\n"),
+	Hunters: tests("./cluster/snapshot", "TestEmptyStartsAboveTheFloor"),
+}, {
+	Name:    "snapshot of a member that is cut off",
+	Hole:    "§6 snapshots begin with a linearizable read and are refused if older",
+	Edits:   edit("cluster/snapshot/save.go", "	case info.Revision < cfg.AtLeast:\n", "	case info.Revision < 0:\n"),
+	Hunters: tests("./cluster/snapshot", "TestSaveRefusesACutOffMember"),
+}}
 
-func bootstrapMutants() []Mutant {
-	return []Mutant{{
-		Name:    "first start without round 1",
-		Hole:    "§6 write D when every peer named has answered",
-		Edits:   edit(nextFile, "	case anySilent(heard):\n		return Action{Step: Wait}\n", "	case anySilent(heard) && stranger != \"\":\n		return Action{Step: Wait}\n"),
-		Hunters: tests("./cluster/bootstrap", "TestNoSecondHistory"),
-	}, {
-		Name:    "first start without round 2",
-		Hole:    "§6 start etcd when every peer has shown the same D",
-		Edits:   edit(nextFile, "	case shown == len(heard):\n", "	case shown >= 0:\n"),
-		Hunters: tests("./cluster/bootstrap", "TestNoSecondHistory"),
-	}, {
-		Name:    "another folder's decision adopted",
-		Hole:    "§6 adopt a peer's D that contains my birth",
-		Edits:   edit(nextFile, "return d.Births[self.Member] == self.Birth && len", "return d.Births[self.Member] != \"\" && len"),
-		Hunters: tests("./cluster/bootstrap", "TestNoSecondHistory"),
-	}, {
-		Name:    "half-wiped folder starts",
-		Hole:    "§6 note \"ran\", so that a half-wiped folder refuses",
-		Edits:   edit(nextFile, "	if self.Ran {\n		return refuse(lostData(self))\n	}\n", "	if self.Ran && self.Decision == nil {\n		return refuse(lostData(self))\n	}\n"),
-		Hunters: tests("./cluster", "TestHalfWiped"),
-	}}
-}
+var bootstrapMutants = []Mutant{{
+	Name:    "first start without round 1",
+	Hole:    "§6 write D when every peer named has answered",
+	Edits:   edit(nextFile, "	case anySilent(heard):\n		return Action{Step: Wait}\n", "	case anySilent(heard) && stranger != \"\":\n		return Action{Step: Wait}\n"),
+	Hunters: tests("./cluster/bootstrap", "TestNoSecondHistory"),
+}, {
+	Name:    "first start without round 2",
+	Hole:    "§6 start etcd when every peer has shown the same D",
+	Edits:   edit(nextFile, "	case shown == len(heard):\n", "	case shown >= 0:\n"),
+	Hunters: tests("./cluster/bootstrap", "TestNoSecondHistory"),
+}, {
+	Name:    "another folder's decision adopted",
+	Hole:    "§6 adopt a peer's D that contains my birth",
+	Edits:   edit(nextFile, "return d.Births[self.Member] == self.Birth && len", "return d.Births[self.Member] != \"\" && len"),
+	Hunters: tests("./cluster/bootstrap", "TestNoSecondHistory"),
+}, {
+	Name:    "half-wiped folder starts",
+	Hole:    "§6 note \"ran\", so that a half-wiped folder refuses",
+	Edits:   edit(nextFile, "	if self.Ran {\n		return refuse(lostData(self))\n	}\n", "	if self.Ran && self.Decision == nil {\n		return refuse(lostData(self))\n	}\n"),
+	Hunters: tests("./cluster", "TestHalfWiped"),
+}}

@@ -29,7 +29,8 @@ type Hunter struct {
 func (h Hunter) String() string { return h.Package + " " + h.Run }
 
 func all() []Mutant {
-	return slices.Concat(storeMutants(), clientMutants(), queueMutants(), clusterMutants(), fenceMutants())
+	return slices.Concat(fenceOfStoreMutants, outcomeMutants, sessionMutants, endMutants, enqueueMutants, waitMutants,
+		restoreMutants, bootstrapMutants, sqlMutants, redisMutants, fileMutants)
 }
 
 // edit is the usual case of a mutant: one edit.
