@@ -23,12 +23,13 @@ func clientKinds() []Kind {
 	)
 }
 
-// killClients takes clients away by kill -9, and starts new lives.
+// killClients takes clients away by kill -9, and starts new lives when others have
+// got what was theirs.
 func killClients(choose pickClients) func(context.Context, *Run) error {
 	return func(ctx context.Context, r *Run) error {
 		victims := r.pickClients(choose)
 		err := each(victims, (*world.Client).Kill)
-		return errors.Join(err, r.hold(ctx), each(victims, (*world.Client).Start))
+		return errors.Join(err, r.holdLonger(ctx, longer), each(victims, (*world.Client).Start))
 	}
 }
 
@@ -46,7 +47,7 @@ func stopClients(choose pickClients) func(context.Context, *Run) error {
 	return func(ctx context.Context, r *Run) error {
 		victims := r.pickClients(choose)
 		err := each(victims, (*world.Client).Pause)
-		return errors.Join(err, r.holdLonger(ctx, longer), each(victims, (*world.Client).Resume))
+		return errors.Join(err, wait(ctx, longer+r.For), each(victims, (*world.Client).Resume))
 	}
 }
 
