@@ -5,6 +5,8 @@ package faults
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/fencelock/fencelock/test/chaos/world"
@@ -17,6 +19,7 @@ func clientKinds() []Kind {
 		Kind{Name: "kill -9 of all clients", Cost: nothing(ttl), Do: killClients(everyClient)},
 		Kind{Name: "SIGTERM and restart of a client", Cost: nothing(ttl), Do: endClient},
 		Kind{Name: "SIGSTOP of a client", Cost: pauses(ttl), Do: stopClients(oneClient)},
+		Kind{Name: "SIGSTOP of a holder", Cost: pauses(ttl), Do: stopHolder},
 		Kind{Name: "SIGSTOP of two clients", Cost: pauses(ttl), Do: stopClients(twoClients)},
 		Kind{Name: "SIGSTOP of all clients", Cost: pauses(ttl), Do: stopClients(everyClient)},
 		Kind{Name: "a client stutters", Cost: pauses(ttl), Do: stutter},
@@ -49,6 +52,26 @@ func stopClients(choose pickClients) func(context.Context, *Run) error {
 		err := each(victims, (*world.Client).Pause)
 		return errors.Join(err, wait(ctx, longer+r.For), each(victims, (*world.Client).Resume))
 	}
+}
+
+// stopHolder stops a client that holds a lock, and has perhaps read what it guards,
+// and not written yet.
+func stopHolder(ctx context.Context, r *Run) error {
+	var stopped *world.Client
+	err := r.strike(ctx, first, func(_ context.Context, c claim) error {
+		for _, client := range r.World.Clients {
+			if strings.Contains(string(c.Value), fmt.Sprintf(":%d\"", client.Pid())) { // its owner is host:pid
+				stopped = client
+				r.victims(client.Name)
+				return client.Pause()
+			}
+		}
+		return errors.New("its owner is none of ours")
+	})
+	if stopped == nil {
+		return err
+	}
+	return errors.Join(err, wait(ctx, longer+r.For), stopped.Resume())
 }
 
 // stutter stops a client again and again, for times around its session's: some of
