@@ -60,7 +60,7 @@ func stopHolder(ctx context.Context, r *Run) error {
 	var stopped *world.Client
 	err := r.strike(ctx, first, func(_ context.Context, c claim) error {
 		for _, client := range r.World.Clients {
-			if strings.Contains(string(c.Value), fmt.Sprintf(":%d\"", client.Pid())) { // its owner is host:pid
+			if strings.Contains(string(c.Value), fmt.Sprintf("\"owner\":\"%s.", client.Name)) { // and which of its lives
 				stopped = client
 				r.victims(client.Name)
 				return client.Pause()
