@@ -3,6 +3,7 @@ package client_test
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -53,6 +54,7 @@ func TestSemaphoreNeverExceedsItsLimit(t *testing.T) {
 					n := inside.Add(1)
 					for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
 					}
+					revision(t, etcd) // takes a moment, so that one too many is seen
 					inside.Add(-1)
 					releasePermit(t, p)
 				} else if ctx.Err() == nil {
@@ -93,6 +95,32 @@ func TestSemaphoreServesFirstComeFirst(t *testing.T) {
 		releasePermit(t, p)
 	}
 	awaitClaims(t, etcd, permitPrefix("jobs"), 0)
+}
+
+// The permit that becomes free need not be that of the claim right before: a waiter
+// that watched that one alone would look again only after seconds.
+func TestAnyFreePermitWakesTheNext(t *testing.T) {
+	cluster := oneMember(t)
+	etcd := cluster.Client(t)
+	holder, waiter := member(t, cluster, "holder").Semaphore("jobs", 2), member(t, cluster, "waiter").Semaphore("jobs", 2)
+	var took []time.Duration
+	for range 3 {
+		first, second := permit(t, holder), permit(t, holder)
+		waiting := goPermit(t.Context(), waiter)
+		awaitClaims(t, etcd, permitPrefix("jobs"), 3)
+		<-time.After(400 * time.Millisecond) // its watch is there, and the look that comes 250 ms later is over
+		notYet(t, waiting, "a waiter behind two permits")
+		began := time.Now()
+		releasePermit(t, first)
+		third := obtain(t, waiting, "the waiter")
+		took = append(took, time.Since(began))
+		releasePermit(t, second)
+		releasePermit(t, third)
+	}
+	slices.Sort(took)
+	if median := took[len(took)/2]; median > 100*time.Millisecond {
+		t.Errorf("it took %v in the median until the waiter had the permit, want milliseconds; all: %v", median, took)
+	}
 }
 
 // The first users set the limit, and it stays.

@@ -2,10 +2,15 @@ package client_test
 
 import (
 	"context"
+	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
 
 	"github.com/fencelock/fencelock/client"
 )
@@ -162,5 +167,58 @@ func TestWaitSurvivesCompaction(t *testing.T) {
 	unlock(t, held)
 	if got := receiveWithin(t, 10*time.Second, waiting, "a waiter after compaction"); got.err != nil {
 		t.Errorf("got %v, want the lock", got.err)
+	}
+}
+
+// ahead runs a function once before the next watch is asked for.
+type ahead struct{ f atomic.Pointer[func()] }
+
+func (a *ahead) intercept(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, open grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+	stream, err := open(ctx, desc, cc, method, opts...)
+	return aheadStream{stream, a}, err
+}
+
+type aheadStream struct {
+	grpc.ClientStream
+	of *ahead
+}
+
+func (s aheadStream) SendMsg(m any) error {
+	if w, ok := m.(*pb.WatchRequest); ok && w.GetCreateRequest() != nil {
+		if f := s.of.f.Swap(nil); f != nil {
+			(*f)()
+		}
+	}
+	return s.ClientStream.SendMsg(m)
+}
+
+// The lock becomes free after a waiter has seen it held, and before its watch is
+// there: no event tells of that, but the look that follows does.
+func TestLockThatIsFreedBeforeTheWatch(t *testing.T) {
+	cluster := oneMember(t)
+	var before ahead
+	etcd, err := clientv3.New(clientv3.Config{Endpoints: cluster.Endpoints(), Logger: zap.NewNop(),
+		DialOptions: []grpc.DialOption{grpc.WithChainStreamInterceptor(before.intercept)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer etcd.Close()
+	holder, waiter := member(t, cluster, "holder"), connect(t, client.Config{Etcd: etcd})
+	var took []time.Duration
+	for range 15 {
+		held := hold(t, holder, "orders")
+		freed := make(chan time.Time, 1)
+		free := func() {
+			unlock(t, held)
+			freed <- time.Now()
+		}
+		before.f.Store(&free)
+		next := hold(t, waiter, "orders")
+		took = append(took, time.Since(receive(t, freed, "the unlock")))
+		unlock(t, next)
+	}
+	slices.Sort(took)
+	if median := took[len(took)/2]; median > 100*time.Millisecond {
+		t.Errorf("it took %v in the median until the waiter had the lock, want milliseconds; all: %v", median, took)
 	}
 }

@@ -133,7 +133,7 @@ var waitMutants = []Mutant{{
 	Name:    "semaphore waiter watches its predecessor",
 	Hole:    "§4 waiters of a semaphore watch the whole prefix",
 	Edits:   edit(waitFile, "		return target{key: p.queue, prefix: true}\n", "		return target{key: ahead.Key}\n"),
-	Hunters: tests("./client", "TestSemaphoreServesFirstComeFirst"),
+	Hunters: tests("./client", "TestAnyFreePermitWakesTheNext"),
 }, {
 	Name:    "semaphore grants one permit too many",
 	Hole:    "§4 the first limit claims hold",
@@ -143,5 +143,5 @@ var waitMutants = []Mutant{{
 	Name:    "watch begun without a look",
 	Hole:    "§4 when \"created\" has come, read the queue once for what fell between",
 	Edits:   edit(waitFile, "	for { // look first: the end may have come before the watch\n		now, err := a.look(ctx, p, &ahead, since)\n", "	for first := true; ; first = false {\n		now, err := standing{mine: true, ahead: &ahead}, error(nil)\n		if !first {\n			now, err = a.look(ctx, p, &ahead, since)\n		}\n"),
-	Hunters: tests("./client", "TestHandOverTakesMilliseconds", "TestEventsPerHandOver"),
+	Hunters: tests("./client", "TestLockThatIsFreedBeforeTheWatch"),
 }}
