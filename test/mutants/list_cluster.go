@@ -10,7 +10,12 @@ var restoreMutants = []Mutant{{
 	Name:    "restore without a floor",
 	Hole:    "§6 floor = max(revision + 10⁹, microseconds since 1970): no token twice",
 	Edits:   edit(restoreFile, "floor = max(revision+margin, now.UnixMicro())", "floor = revision + 1"),
-	Hunters: tests("./cluster/snapshot", "TestRestoreEdits"),
+	Hunters: tests("./cluster/snapshot", "TestRestoreTwiceRises"),
+}, {
+	Name:    "restore's floor without the clock",
+	Hole:    "§6 floor = max(revision + 10⁹, microseconds since 1970): a second restore is above the first",
+	Edits:   edit(restoreFile, "floor = max(revision+margin, now.UnixMicro())", "floor = revision + margin"),
+	Hunters: tests("./cluster/snapshot", "TestRestoreTwiceRises"),
 }, {
 	Name: "restore edits fences in place",
 	Hole: "§6 put every fence at a new revision: edited in place, a cached m would pass",
@@ -22,7 +27,7 @@ var restoreMutants = []Mutant{{
 }, {
 	Name:    "restore leaves the fences' values",
 	Hole:    "§6 every fence as hex(floor)~",
-	Edits:   edit(editFile, "Value: []byte(keys.Closed(fencing.Token(floor))),", "Value: max(string(old.Value), string(keys.Closed(fencing.Token(0)))),"),
+	Edits:   edit(editFile, "Value: []byte(keys.Closed(fencing.Token(floor))),", "Value: append(old.Value, keys.Closed(fencing.Token(floor))[:0]...),"),
 	Hunters: tests("./cluster/snapshot", "TestRestoreEdits"),
 }, {
 	Name:    "restore leaves claims",
