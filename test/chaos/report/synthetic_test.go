@@ -91,7 +91,6 @@ type line struct {
 	lock  string
 	at    history.Time
 	value string // the counter's, as it is
-	next  string // who comes next, if that is settled
 	stale *stale
 }
 
