@@ -76,7 +76,7 @@ func serverSettings(s *Server) []setting {
 		{key: "server.join", flag: "join", value: addresses(&s.Join),
 			usage: "client addresses of a running cluster, which this member joins"},
 		{key: "server.token-floor", flag: "token-floor", value: tokenFloor(&s.TokenFloor),
-			usage: "issue tokens above this number, or above all before now; only where there is no data yet"},
+			usage: "issue tokens above this number, or above the microseconds since 1970 (now); only where there is no data yet"},
 		{key: "server.listen-metrics", flag: "listen-metrics", value: addressOrOff(&s.ListenMetrics),
 			usage: "where /livez, /readyz and /metrics are answered, without TLS (default 127.0.0.1:2381, if it is free)"},
 		{key: "server.heartbeat", flag: "heartbeat", value: duration(&s.Heartbeat, time.Millisecond), def: "100ms", usage: "how often the leader shows itself"},
