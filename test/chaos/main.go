@@ -20,6 +20,7 @@ const clientMode = "client"
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second one ends the program at once
 	code := command(ctx, os.Args[1:])
 	stop()
 	os.Exit(code)

@@ -172,7 +172,11 @@ func (s *scenario) happen(ctx context.Context) error {
 	}
 	ctx, stop := context.WithTimeout(ctx, time.Duration(s.minutes*float64(time.Minute)))
 	defer stop()
-	return s.rounds.run(ctx)
+	err = s.rounds.run(ctx)
+	if errors.Is(ctx.Err(), context.Canceled) {
+		s.notes = append(s.notes, "interrupted before its time")
+	}
+	return err
 }
 
 // histories is the files of all clients' lives so far, and of the last client.

@@ -116,6 +116,7 @@ func staleValue(in *Input) string {
 func wrongLocks() []wrongRun {
 	const tokens, loss, dead, fifo, reason = "tokens rise in the order of the grants", "loss is noticed by the deadline",
 		"a dead holder's lock is granted again in time", "first come, first served", "nobody is refused without a reason"
+	const both, session = "nobody holds beside another", "nobody loses a lock without a reason"
 	late := func(d time.Duration) func(*testing.T, *Input) {
 		return change("kv/counter/0", history.Lost, 0, func(o *history.Op) { o.Deadline = o.Call.Add(-d) })
 	}
@@ -160,6 +161,16 @@ func wrongLocks() []wrongRun {
 				}
 			}
 		}},
+		{both, "loss is never told", func(t *testing.T, in *Input) {
+			o := find(t, in, "kv/counter/0", history.Lost, 0)
+			o.Hold = 0
+		}},
+		{both, "gives back late", func(t *testing.T, in *Input) {
+			o := find(t, in, "sql/list/0", history.Release, 2)
+			o.Call, o.Return = o.Call+20*second, o.Return+20*second
+		}},
+		{session, "no fault", func(t *testing.T, in *Input) { in.Faults = in.Faults[:2] }},
+		{session, "another client's fault", func(t *testing.T, in *Input) { in.Faults[2].Victims = []string{"c2"} }},
 		{fifo, "told late", func(t *testing.T, in *Input) {
 			a, b := find(t, in, "redis/counter/0", history.Acquire, 1), find(t, in, "redis/counter/0", history.Acquire, 2)
 			a.Return = b.Return + ms
