@@ -78,6 +78,18 @@ func outcome(r checks.Result) report.Check {
 	return c
 }
 
+// writable finds out before the run what write would after it.
+func writable(path string) error {
+	if path == "" {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
 // write writes one form of the report, if it was asked for.
 func write(path string, found report.Run, form func(io.Writer, report.Run) error) error {
 	if path == "" {

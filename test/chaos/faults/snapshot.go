@@ -92,7 +92,7 @@ func (r *Run) everybody() {
 // withSnapshot saves a snapshot, writes down from which time it may be, and removes
 // it in the end.
 func (r *Run) withSnapshot(ctx context.Context, then func(file string) error) error {
-	dir, err := os.MkdirTemp("", "fencelock-snapshot")
+	dir, err := os.MkdirTemp(r.World.Scratch(), "snapshot")
 	if err != nil {
 		return err
 	}
