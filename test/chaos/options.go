@@ -81,8 +81,8 @@ func (o options) validate() error {
 	if o.clock && o.overlay != "" {
 		return fmt.Errorf("-clock brings an overlay of its own: leave out -overlay")
 	}
-	if o.together < 1 || o.together > 2 || o.clients < 1 || o.clients > 20 || o.ttl < 2*time.Second || o.ttl > time.Minute {
-		return fmt.Errorf("want -together 1 or 2, -clients 1 to 20, -ttl 2s (etcd's least) to 1m")
+	if o.together < 1 || o.together > 2 || o.clients < 1 || o.clients > 20 || o.ttl < 2*time.Second || o.ttl > 30*time.Second {
+		return fmt.Errorf("want -together 1 or 2, -clients 1 to 20, -ttl 2s (etcd's least) to 30s")
 	}
 	if len(choose(o)) == 0 {
 		return fmt.Errorf("-faults '%s' matches no kind and no group: see -list", o.faults)

@@ -177,7 +177,7 @@ func (s *scenario) pick() error {
 // happen is the traffic and the faults.
 func (s *scenario) happen(ctx context.Context) error {
 	s.progress = newProgress(s.histories)
-	s.rounds = &rounds{world: s.world, progress: s.progress, targets: s.targets, output: s.output, nemesis: newNemesis(s.seed, s.kinds, s.together)}
+	s.rounds = &rounds{world: s.world, progress: s.progress, targets: s.targets, ttl: s.ttl, output: s.output, nemesis: newNemesis(s.seed, s.kinds, s.together)}
 	within, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	var err error

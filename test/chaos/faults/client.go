@@ -32,7 +32,7 @@ func killClients(choose pickClients) func(context.Context, *Run) error {
 	return func(ctx context.Context, r *Run) error {
 		victims := r.pickClients(choose)
 		err := each(victims, (*world.Client).Kill)
-		return errors.Join(err, r.holdLonger(ctx, longer), each(victims, (*world.Client).Start))
+		return errors.Join(err, r.holdLonger(ctx, r.longer()), each(victims, (*world.Client).Start))
 	}
 }
 
@@ -50,7 +50,7 @@ func stopClients(choose pickClients) func(context.Context, *Run) error {
 	return func(ctx context.Context, r *Run) error {
 		victims := r.pickClients(choose)
 		err := each(victims, (*world.Client).Pause)
-		return errors.Join(err, wait(ctx, longer+r.For), each(victims, (*world.Client).Resume))
+		return errors.Join(err, wait(ctx, r.longer()+r.For), each(victims, (*world.Client).Resume))
 	}
 }
 
@@ -71,7 +71,7 @@ func stopHolder(ctx context.Context, r *Run) error {
 	if stopped == nil {
 		return err
 	}
-	return errors.Join(err, wait(ctx, longer+r.For), stopped.Resume())
+	return errors.Join(err, wait(ctx, r.longer()+r.For), stopped.Resume())
 }
 
 // stutter stops a client again and again, for times around its session's: some of

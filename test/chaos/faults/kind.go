@@ -50,6 +50,7 @@ const (
 // Run is one run of a kind.
 type Run struct {
 	World *world.World
+	TTL   time.Duration  // of the clients' sessions; 0: 2 s
 	For   time.Duration  // how long the harm is kept up
 	Rand  *rand.Rand     // of this run alone
 	Fault *history.Fault // its Victims, Detail, Cost.Since and Cost.SinceEnd are written by Do, and may be read after it

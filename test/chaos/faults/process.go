@@ -51,7 +51,7 @@ func stop(choose pickMembers) func(context.Context, *Run) error {
 			return err
 		}
 		err = each(victims, (*world.Member).Pause)
-		err = errors.Join(err, r.holdLonger(ctx, longer), each(victims, (*world.Member).Resume))
+		err = errors.Join(err, r.holdLonger(ctx, r.longer()), each(victims, (*world.Member).Resume))
 		return errors.Join(err, r.settle(ctx))
 	}
 }
