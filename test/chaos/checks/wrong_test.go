@@ -154,6 +154,15 @@ func wrongLocks() []wrongRun {
 				}
 			}
 		}},
+		{"service comes back in time", "one lock is stuck", func(t *testing.T, in *Input) {
+			o := find(t, in, "file/set/0", history.Acquire, 7)
+			o.Call = in.Faults[1].Healed - ms
+			for i := range in.Ops {
+				if p := &in.Ops[i]; p.Lock == o.Lock && p.Kind == history.Acquire && p.Return > o.Call {
+					p.Return = o.Call + 20*second
+				}
+			}
+		}},
 		{"service comes back in time", "never", func(t *testing.T, in *Input) {
 			for i := range in.Ops {
 				if o := &in.Ops[i]; o.Kind == history.Acquire && o.Call > in.Faults[1].Begin {
@@ -171,6 +180,15 @@ func wrongLocks() []wrongRun {
 		}},
 		{session, "no fault", func(t *testing.T, in *Input) { in.Faults = in.Faults[:2] }},
 		{session, "another client's fault", func(t *testing.T, in *Input) { in.Faults[2].Victims = []string{"c2"} }},
+		{session, "no member answers", func(t *testing.T, in *Input) {
+			in.Faults = in.Faults[:2]
+			find(t, in, "kv/counter/0", history.Lost, 0).Reason = "lock lost: " + silence + " the session's deadline"
+			for i := range in.Ops { // of 80 grants
+				if o := &in.Ops[i]; o.Kind == history.Acquire && o.Lock != "kv/counter/0" && o.Call > 101*second {
+					o.Outcome = history.Failed
+				}
+			}
+		}},
 		{fifo, "told late", func(t *testing.T, in *Input) {
 			a, b := find(t, in, "redis/counter/0", history.Acquire, 1), find(t, in, "redis/counter/0", history.Acquire, 2)
 			a.Return = b.Return + ms
