@@ -55,8 +55,28 @@ func mistreat(choose pickMembers, how string) func(context.Context, *Run) error 
 			return err
 		}
 		undo, err := trace(victims, how)
-		return r.during(ctx, 0, undo, err)
+		if err == nil {
+			err = r.hold(ctx)
+		}
+		return errors.Join(err, undo(), r.revive(ctx, victims))
 	}
+}
+
+// revive starts members that have ended with their tracer: it leaves behind a call
+// that it was about to answer itself, and which the kernel does not know then (ENOSYS).
+func (r *Run) revive(ctx context.Context, victims []*world.Member) error {
+	return until(ctx, "revive", func() error {
+		for _, m := range victims {
+			if !ended(m) {
+				continue
+			}
+			r.Note("%s ended with its tracer, code %d", m.Name, m.Code())
+			if err := m.Start(ctx); err != nil {
+				return err
+			}
+		}
+		return r.World.Settle(ctx)
+	})
 }
 
 // failSync is a disk that reports an error. The member may end; if not, it is ended,
