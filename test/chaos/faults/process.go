@@ -12,7 +12,7 @@ import (
 func processKinds() []Kind {
 	return grouped("process", []string{members}, nil,
 		Kind{Name: "kill -9 of the leader", Cost: sessions(aRequest), Do: kill(leader)},
-		Kind{Name: "kill -9 of a follower", Cost: sessions(noticed), Do: kill(follower)},
+		Kind{Name: "kill -9 of a follower", Cost: nothing(noticed), Do: kill(follower)},
 		Kind{Name: "kill -9 of two members", Cost: sessions(aStart + aRequest), Do: kill(two)},
 		Kind{Name: "kill -9 of all members", Cost: sessions(aStart + aRequest), Do: kill(everyMember)},
 		Kind{Name: "SIGSTOP of the leader", Cost: sessions(silence), Do: stop(leader)},

@@ -25,8 +25,8 @@ func syncKinds() []Kind {
 		Kind{Name: "sync fails on the leader", Cost: sessions(aRequest), Do: failSync},
 		Kind{Name: "sync is slow on the leader", Cost: sessions(silence), Do: mistreat(leader, slow)},
 		Kind{Name: "sync is slow on all members", Cost: sessions(silence), Do: mistreat(everyMember, slow)},
-		Kind{Name: "sync lies to a follower", Cost: sessions(noticed), Do: mistreat(follower, lying)},
-		Kind{Name: "sync lies to all members", Cost: sessions(aRequest), Do: mistreat(everyMember, lying)},
+		Kind{Name: "sync lies to a follower", Cost: nothing(noticed), Do: mistreat(follower, lying)},
+		Kind{Name: "sync lies to all members", Cost: nothing(aRequest), Do: mistreat(everyMember, lying)},
 	)
 	takes := []string{network, links, locks, clocks} // as replacements and restores do
 	return append(traced, grouped("disk", append(takes, members), []string{strace, images},

@@ -166,7 +166,7 @@ func tilesOf(r Run) []tile {
 		}
 	}
 	tiles := []tile{
-		{count(total.Acknowledged), fmt.Sprintf("operations acknowledged, %.0f a second", total.Rate), ""},
+		{count(total.Acknowledged), fmt.Sprintf("requests acknowledged, of locks and data, %.0f a second", total.Rate), ""},
 		{count(total.Grants), "grants of a lock", ""},
 		{count(len(r.Faults)), "faults of " + plural(len(kindsOf(r)), "kind", "kinds"), ""},
 		{count(refusedByFences(r.Ops)), "late operations refused by a fence", ""},
