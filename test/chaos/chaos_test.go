@@ -34,8 +34,8 @@ func TestChaos(t *testing.T) {
 
 // What makes no sense is refused before anything is started.
 func TestWrongUsage(t *testing.T) {
-	for _, args := range []string{"-minutes 0", "-minutes 10000", "-ttl 1s", "-clients 21", "-together 3", "-targets kv,disk", "-workloads queue",
-		"-faults (", "-seed x", "report.html", "-clock -overlay x.json"} {
+	for _, args := range []string{"-minutes 0", "-minutes NaN", "-minutes 10000", "-ttl 1s", "-ttl 31s", "-clients 21", "-together 3", "-targets kv,disk", "-workloads queue",
+		"-targets kv,kv", "-faults (", "-faults nothing-is-called-so", "-seed x", "report.html", "-clock -overlay x.json"} {
 		if _, err := parse(strings.Fields(args), io.Discard); err == nil {
 			t.Errorf("%s: no error", args)
 		}

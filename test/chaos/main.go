@@ -19,7 +19,9 @@ import (
 const clientMode = "client"
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	signal.Ignore(syscall.SIGPIPE) // whoever reads the output may leave: the world is still to be undone
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	context.AfterFunc(ctx, stop) // a second one ends the program at once
 	code := command(ctx, os.Args[1:])
 	stop()
 	os.Exit(code)

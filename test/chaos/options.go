@@ -75,14 +75,17 @@ func parse(args []string, output io.Writer) (options, error) {
 }
 
 func (o options) validate() error {
-	if o.minutes <= 0 || o.minutes > 24*60 {
+	if !(o.minutes > 0 && o.minutes <= 24*60) { // NaN is neither
 		return fmt.Errorf("-minutes %v: want more than 0 and at most a day", o.minutes)
 	}
 	if o.clock && o.overlay != "" {
 		return fmt.Errorf("-clock brings an overlay of its own: leave out -overlay")
 	}
-	if o.together < 1 || o.together > 2 || o.clients < 1 || o.clients > 20 || o.ttl < 2*time.Second || o.ttl > time.Minute {
-		return fmt.Errorf("want -together 1 or 2, -clients 1 to 20, -ttl 2s (etcd's least) to 1m")
+	if o.together < 1 || o.together > 2 || o.clients < 1 || o.clients > 20 || o.ttl < 2*time.Second || o.ttl > 30*time.Second {
+		return fmt.Errorf("want -together 1 or 2, -clients 1 to 20, -ttl 2s (etcd's least) to 30s")
+	}
+	if len(choose(o)) == 0 {
+		return fmt.Errorf("-faults '%s' matches no kind and no group: see -list", o.faults)
 	}
 	if err := oneOf("-targets", o.targets, allTargets); err != nil {
 		return err
@@ -91,9 +94,9 @@ func (o options) validate() error {
 }
 
 func oneOf(flag string, given, known []string) error {
-	for _, word := range given {
-		if !slices.Contains(known, word) {
-			return fmt.Errorf("%s %q: want some of %s", flag, word, strings.Join(known, ","))
+	for i, word := range given {
+		if !slices.Contains(known, word) || slices.Contains(given[:i], word) {
+			return fmt.Errorf("%s %q: want some of %s, each once", flag, word, strings.Join(known, ","))
 		}
 	}
 	return nil
@@ -116,6 +119,9 @@ func (o options) repeat() string {
 	}
 	if o.clock {
 		words = append(words, "-clock")
+	}
+	if o.overlay != "" {
+		words = append(words, "-overlay", o.overlay)
 	}
 	return strings.Join(words, " ")
 }

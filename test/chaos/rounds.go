@@ -36,6 +36,7 @@ type rounds struct {
 	progress *progress
 	nemesis  *nemesis
 	targets  []string
+	ttl      time.Duration
 	output   io.Writer
 
 	done []history.Fault
@@ -58,8 +59,8 @@ func (r *rounds) round(number int, kinds []faults.Kind) error {
 	records := make([]history.Fault, len(kinds))
 	var doing sync.WaitGroup
 	for i, kind := range kinds {
-		records[i] = history.Fault{Kind: kind.Name, Group: kind.Group, Round: number, Cost: kind.Cost}
-		run := &faults.Run{World: r.world, Fault: &records[i],
+		records[i] = history.Fault{Kind: kind.Name, Group: kind.Group, Round: number, Cost: kind.CostWith(r.ttl)}
+		run := &faults.Run{World: r.world, Fault: &records[i], TTL: r.ttl,
 			For:  leastHeld + time.Duration(r.nemesis.rand.Int64N(int64(mostHeld-leastHeld))),
 			Rand: rand.New(rand.NewPCG(r.nemesis.rand.Uint64(), uint64(number)))}
 		doing.Go(func() { do(ctx, kind, run) })
@@ -86,7 +87,7 @@ func (r *rounds) recover(ctx context.Context, records []history.Fault) error {
 	healed := history.Now()
 	err := r.world.Settle(ctx)
 	if err == nil {
-		within, cancel := context.WithTimeout(ctx, recovery)
+		within, cancel := context.WithTimeout(ctx, recovery+r.ttl)
 		defer cancel()
 		err = r.progress.served(within, healed, r.targets)
 	}

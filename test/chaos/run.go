@@ -39,13 +39,14 @@ type scenario struct {
 
 // run does it all; what was found is in the error.
 func run(ctx context.Context, opts options) (err error) {
-	s := &scenario{options: opts, output: os.Stdout, folder: opts.keep, began: time.Now()}
-	if s.folder == "" {
-		if s.folder, err = os.MkdirTemp("", "fencelock-run-"); err != nil {
-			return err
-		}
+	s := &scenario{options: opts, output: os.Stdout, began: time.Now()}
+	if err := s.openFolder(); err != nil {
+		return err
+	}
+	if s.keep == "" {
 		defer os.RemoveAll(s.folder)
-	} else if err := os.MkdirAll(s.folder, 0o755); err != nil {
+	}
+	if err := errors.Join(writable(s.html), writable(s.json)); err != nil {
 		return err
 	}
 	fmt.Fprintf(s.output, "%s\n", opts.repeat())
@@ -58,6 +59,27 @@ func run(ctx context.Context, opts options) (err error) {
 		broken = errors.Join(broken, err)
 	}
 	return s.judge(broken)
+}
+
+// openFolder makes the folder of histories and logs. One that is to be kept must be
+// empty: another run's files would be taken for this one's.
+func (s *scenario) openFolder() (err error) {
+	if s.keep == "" {
+		// Named as the world's own folder is: the next run sweeps it, if this one is killed.
+		s.folder, err = os.MkdirTemp("", fmt.Sprintf("%s%d-run-", world.FolderPrefix, os.Getpid()))
+		return err
+	}
+	if s.folder, err = filepath.Abs(s.keep); err != nil { // commands are run elsewhere
+		return err
+	}
+	if err := os.MkdirAll(s.folder, 0o755); err != nil {
+		return err
+	}
+	there, err := os.ReadDir(s.folder)
+	if err == nil && len(there) > 0 {
+		err = fmt.Errorf("-keep %s: it is not empty", s.keep)
+	}
+	return err
 }
 
 // build makes the world.
@@ -155,7 +177,7 @@ func (s *scenario) pick() error {
 // happen is the traffic and the faults.
 func (s *scenario) happen(ctx context.Context) error {
 	s.progress = newProgress(s.histories)
-	s.rounds = &rounds{world: s.world, progress: s.progress, targets: s.targets, output: s.output, nemesis: newNemesis(s.seed, s.kinds, s.together)}
+	s.rounds = &rounds{world: s.world, progress: s.progress, targets: s.targets, ttl: s.ttl, output: s.output, nemesis: newNemesis(s.seed, s.kinds, s.together)}
 	within, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	var err error
@@ -172,7 +194,11 @@ func (s *scenario) happen(ctx context.Context) error {
 	}
 	ctx, stop := context.WithTimeout(ctx, time.Duration(s.minutes*float64(time.Minute)))
 	defer stop()
-	return s.rounds.run(ctx)
+	err = s.rounds.run(ctx)
+	if errors.Is(ctx.Err(), context.Canceled) {
+		s.notes = append(s.notes, "interrupted before its time")
+	}
+	return err
 }
 
 // histories is the files of all clients' lives so far, and of the last client.

@@ -3,10 +3,12 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/fencelock/fencelock/test/chaos/checks"
 	"github.com/fencelock/fencelock/test/chaos/history"
@@ -35,6 +37,11 @@ func (s *scenario) judge(broken error) error {
 	for _, l := range checks.Losses(in) {
 		found.Losses = append(found.Losses, report.Loss{Target: l.Target, Acknowledged: l.Acknowledged, Lost: l.Lost + l.Stated, AsStated: l.Stated})
 	}
+	if s.keep != "" {
+		if err := s.keepInput(in); err != nil {
+			return err
+		}
+	}
 	report.Text(s.output, found)
 	if err := errors.Join(write(s.html, found, report.HTML), write(s.json, found, report.JSON)); err != nil {
 		return err
@@ -43,6 +50,16 @@ func (s *scenario) judge(broken error) error {
 		return errFound
 	}
 	return nil
+}
+
+// keepInput writes down what the checks need beside the histories.
+func (s *scenario) keepInput(in checks.Input) error {
+	in.Ops = nil
+	text, err := json.MarshalIndent(in, "", "\t")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(s.folder, "faults.json"), text, 0o644)
 }
 
 func beginning(ops []history.Op) history.Time {
@@ -59,6 +76,18 @@ func outcome(r checks.Result) report.Check {
 		c.Violations = append(c.Violations, report.Violation{Text: v.Text, Lock: v.Lock, At: v.At})
 	}
 	return c
+}
+
+// writable finds out before the run what write would after it.
+func writable(path string) error {
+	if path == "" {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // write writes one form of the report, if it was asked for.

@@ -34,6 +34,10 @@ func main() {
 	verbose := flag.Bool("v", false, "print what the hunters print")
 	list := flag.Bool("list", false, "print the mutants and what hunts them, and end")
 	flag.Parse()
+	if flag.NArg() > 0 { // flags behind a stray word would be lost
+		fmt.Fprintf(os.Stderr, "mutants: what is %q? All that can be said is in flags, see -help\n", flag.Arg(0))
+		os.Exit(2)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	ok, err := run(ctx, *which, *verbose, *list)

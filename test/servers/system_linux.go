@@ -17,7 +17,8 @@ const supported = true
 func command(folder, program string, args []string, orphaned syscall.Signal) *exec.Cmd {
 	cmd := exec.Command(program, args...)
 	cmd.Dir = folder
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: orphaned, Credential: unprivileged()}
+	// A group of its own: Ctrl-C is for who has started it.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: orphaned, Setpgid: true, Credential: unprivileged()}
 	return cmd
 }
 

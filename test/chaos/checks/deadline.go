@@ -66,13 +66,15 @@ func (r *run) stoodStill(o *op) bool {
 }
 
 // kills reports whether a fault takes clients away.
-func kills(f *history.Fault) bool { return strings.Contains(f.Kind, "kill -9") && len(killed(f)) > 0 }
+func kills(f *history.Fault) bool {
+	return strings.Contains(f.Kind, "kill -9") && len(clientsAmong(f)) > 0
+}
 
-// killed is the clients among a fault's victims.
-func killed(f *history.Fault) []string {
+// clientsAmong is the clients among a fault's victims.
+func clientsAmong(f *history.Fault) []string {
 	var names []string
 	for _, v := range f.Victims {
-		if strings.HasPrefix(v, "c") {
+		if strings.HasPrefix(v, "c") && !strings.Contains(v, "/") { // "control/…" is a lock
 			names = append(names, v)
 		}
 	}

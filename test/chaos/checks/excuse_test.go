@@ -46,7 +46,8 @@ func excusedRuns() []wrongRun {
 		{reason, "broken", func(t *testing.T, in *Input) {
 			o := find(t, in, "redis/counter/0", history.Get, 1)
 			o.Outcome, o.Reason = history.Refused, history.NotHeld
-			in.Faults = append(in.Faults, history.Fault{Kind: "break", Group: "lock", Round: 8, Begin: o.Call - ms, Healed: o.Call, Victims: []string{o.Lock}})
+			in.Faults = append(in.Faults, history.Fault{Kind: "break", Group: "lock", Round: 8, Begin: o.Call - ms, Healed: o.Call, Victims: []string{o.Lock},
+				Cost: history.Cost{Sessions: true}})
 		}},
 	}
 }

@@ -95,6 +95,6 @@ func (r *run) explained(l *lock, o, grant *op) bool {
 		from = grant.Call
 	}
 	return r.during(from, o.Return, func(f *history.Fault) bool {
-		return f.Cost.Sessions || f.Cost.Rollback != "" || f.Group == "lock" || f.Cost.Pauses && victim(f, o.Client)
+		return mayEnd(f, o) || f.Cost.Rollback == l.target
 	})
 }

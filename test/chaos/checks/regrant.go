@@ -80,7 +80,7 @@ func when(at, begin history.Time) string {
 // dead is the holds that were open when a fault killed their clients.
 func (r *run) dead(f *history.Fault) []grant {
 	var dead []grant
-	for _, name := range killed(f) {
+	for _, name := range clientsAmong(f) {
 		var last *life // of those that had begun
 		for _, p := range r.lives[name] {
 			if p.began <= f.Begin {

@@ -3,6 +3,7 @@ package checks
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/fencelock/fencelock/test/chaos/history"
 )
@@ -10,7 +11,8 @@ import (
 func serviceCheck() check {
 	return check{
 		name: "service comes back in time",
-		what: "after a fault that was alone, somebody is granted a lock again within the time that the fault has stated",
+		what: "after a fault that was alone, somebody is granted a lock again within the time that the fault has stated, " +
+			"and every lock that somebody waits for at most 5 s later",
 		look: service,
 		possible: func(r *run) bool {
 			return slices.ContainsFunc(r.Faults, func(f history.Fault) bool { return r.alone(&f) })
@@ -29,7 +31,43 @@ func (r *run) alone(f *history.Fault) bool {
 	return n == 1
 }
 
+// anOperation is the longest that a holder's takes that is not answered: it gives the
+// lock back after that.
+const anOperation = 5 * time.Second
+
 func service(r *run, result *Result) {
+	anywhere(r, result)
+	for i := range r.Faults {
+		if f := &r.Faults[i]; r.alone(f) {
+			everywhere(r, f, result)
+		}
+	}
+}
+
+// everywhere looks at each lock that somebody waited for when the fault was healed.
+func everywhere(r *run, f *history.Fault, result *Result) {
+	limit := f.Healed.Add(f.Cost.Service + anOperation)
+	for _, l := range r.locks {
+		waited := slices.ContainsFunc(l.acquires, func(o *op) bool {
+			return o.Call <= f.Healed && o.Return > f.Healed && (acknowledged(o) || o.Return > limit && o.Return != history.Never)
+		})
+		if !waited {
+			continue
+		}
+		result.Counted++
+		next := history.Never
+		for _, o := range l.grants {
+			if o.Return > f.Healed {
+				next = min(next, o.Return)
+			}
+		}
+		if next > limit {
+			result.violate(f.Healed, l.name, "after %q was healed, somebody waited, and %s", f.Kind, when(next, f.Healed))
+		}
+	}
+}
+
+func anywhere(r *run, result *Result) {
 	var grants, asked []*op
 	for _, l := range r.locks {
 		grants, asked = append(grants, l.grants...), append(asked, l.acquires...)

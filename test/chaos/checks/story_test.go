@@ -143,12 +143,15 @@ func right() Input {
 	s.turns(3)
 	var faults []history.Fault
 	s.overtaken("kv/counter/0")
+	cut := history.Fault{Kind: "a client is cut off", Group: "network", Round: 3, Victims: []string{"c1"},
+		Begin: s.now - 200*ms, Healed: s.now - ms, Cost: history.Cost{Service: 5 * time.Second, Sessions: true}}
 	faults = append(faults, s.death("sql/counter/0"))
 	s.turns(3)
 	faults = append(faults, history.Fault{Kind: "kill -9 of the leader", Group: "process", Round: 2, Victims: []string{"m1"},
 		Begin: s.now, Healed: s.now + second, Cost: history.Cost{Service: time.Second, Sessions: true}})
 	s.now += second
 	s.turns(2)
+	faults = append(faults, cut)
 	for _, client := range []string{"c1.1", "c2.1", "c3.2"} {
 		s.add(history.Event{Client: client, Kind: history.Leaks})
 	}

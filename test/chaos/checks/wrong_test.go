@@ -116,6 +116,7 @@ func staleValue(in *Input) string {
 func wrongLocks() []wrongRun {
 	const tokens, loss, dead, fifo, reason = "tokens rise in the order of the grants", "loss is noticed by the deadline",
 		"a dead holder's lock is granted again in time", "first come, first served", "nobody is refused without a reason"
+	const both, session = "nobody holds beside another", "nobody loses a lock without a reason"
 	late := func(d time.Duration) func(*testing.T, *Input) {
 		return change("kv/counter/0", history.Lost, 0, func(o *history.Op) { o.Deadline = o.Call.Add(-d) })
 	}
@@ -153,10 +154,38 @@ func wrongLocks() []wrongRun {
 				}
 			}
 		}},
+		{"service comes back in time", "one lock is stuck", func(t *testing.T, in *Input) {
+			o := find(t, in, "file/set/0", history.Acquire, 7)
+			o.Call = in.Faults[1].Healed - ms
+			for i := range in.Ops {
+				if p := &in.Ops[i]; p.Lock == o.Lock && p.Kind == history.Acquire && p.Return > o.Call {
+					p.Return = o.Call + 20*second
+				}
+			}
+		}},
 		{"service comes back in time", "never", func(t *testing.T, in *Input) {
 			for i := range in.Ops {
 				if o := &in.Ops[i]; o.Kind == history.Acquire && o.Call > in.Faults[1].Begin {
 					o.Outcome, o.Return = history.Unknown, history.Never
+				}
+			}
+		}},
+		{both, "loss is never told", func(t *testing.T, in *Input) {
+			o := find(t, in, "kv/counter/0", history.Lost, 0)
+			o.Hold = 0
+		}},
+		{both, "gives back late", func(t *testing.T, in *Input) {
+			o := find(t, in, "sql/list/0", history.Release, 2)
+			o.Call, o.Return = o.Call+20*second, o.Return+20*second
+		}},
+		{session, "no fault", func(t *testing.T, in *Input) { in.Faults = in.Faults[:2] }},
+		{session, "another client's fault", func(t *testing.T, in *Input) { in.Faults[2].Victims = []string{"c2"} }},
+		{session, "no member answers", func(t *testing.T, in *Input) {
+			in.Faults = in.Faults[:2]
+			find(t, in, "kv/counter/0", history.Lost, 0).Reason = "lock lost: " + silence + " the session's deadline"
+			for i := range in.Ops { // of 80 grants
+				if o := &in.Ops[i]; o.Kind == history.Acquire && o.Lock != "kv/counter/0" && o.Call > 101*second {
+					o.Outcome = history.Failed
 				}
 			}
 		}},

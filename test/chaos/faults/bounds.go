@@ -42,7 +42,14 @@ const (
 )
 
 // longer than a session lives without its client: what a pause must be to matter.
-const longer = ttl + time.Second
+func (r *Run) longer() time.Duration { return max(ttl, r.TTL+500*time.Millisecond) + time.Second }
+
+// CostWith is the kind's cost where sessions live for so long.
+func (k Kind) CostWith(live time.Duration) history.Cost {
+	cost := k.Cost
+	cost.Service += max(0, live+500*time.Millisecond-ttl)
+	return cost
+}
 
 // nothing is lost, and no session of who is not a victim.
 func nothing(service time.Duration) history.Cost {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fencelock/fencelock/test/chaos/history"
 	"github.com/fencelock/fencelock/test/chaos/world"
 )
 
@@ -17,6 +18,7 @@ func clientKinds() []Kind {
 		Kind{Name: "kill -9 of a client", Cost: nothing(ttl), Do: killClients(oneClient)},
 		Kind{Name: "kill -9 of two clients", Cost: nothing(ttl), Do: killClients(twoClients)},
 		Kind{Name: "kill -9 of all clients", Cost: nothing(ttl), Do: killClients(everyClient)},
+		Kind{Name: "kill -9 of a holder", Cost: nothing(ttl), Do: killHolder},
 		Kind{Name: "SIGTERM and restart of a client", Cost: nothing(ttl), Do: endClient},
 		Kind{Name: "SIGSTOP of a client", Cost: pauses(ttl), Do: stopClients(oneClient)},
 		Kind{Name: "SIGSTOP of a holder", Cost: pauses(ttl), Do: stopHolder},
@@ -32,7 +34,7 @@ func killClients(choose pickClients) func(context.Context, *Run) error {
 	return func(ctx context.Context, r *Run) error {
 		victims := r.pickClients(choose)
 		err := each(victims, (*world.Client).Kill)
-		return errors.Join(err, r.holdLonger(ctx, longer), each(victims, (*world.Client).Start))
+		return errors.Join(err, r.holdLonger(ctx, r.longer()), each(victims, (*world.Client).Start))
 	}
 }
 
@@ -50,7 +52,7 @@ func stopClients(choose pickClients) func(context.Context, *Run) error {
 	return func(ctx context.Context, r *Run) error {
 		victims := r.pickClients(choose)
 		err := each(victims, (*world.Client).Pause)
-		return errors.Join(err, wait(ctx, longer+r.For), each(victims, (*world.Client).Resume))
+		return errors.Join(err, wait(ctx, r.longer()+r.For), each(victims, (*world.Client).Resume))
 	}
 }
 
@@ -59,19 +61,56 @@ func stopClients(choose pickClients) func(context.Context, *Run) error {
 func stopHolder(ctx context.Context, r *Run) error {
 	var stopped *world.Client
 	err := r.strike(ctx, first, func(_ context.Context, c claim) error {
-		for _, client := range r.World.Clients {
-			if strings.Contains(string(c.Value), fmt.Sprintf("\"owner\":\"%s.", client.Name)) { // and which of its lives
-				stopped = client
-				r.victims(client.Name)
-				return client.Pause()
-			}
+		if stopped = r.owner(c); stopped == nil {
+			return errors.New("its owner is none of ours")
 		}
-		return errors.New("its owner is none of ours")
+		r.victims(stopped.Name)
+		return stopped.Pause()
 	})
 	if stopped == nil {
 		return err
 	}
-	return errors.Join(err, wait(ctx, longer+r.For), stopped.Resume())
+	return errors.Join(err, wait(ctx, r.longer()+r.For), stopped.Resume())
+}
+
+// killHolder kills a client that holds a lock which another waits for. It stands still
+// while one looks whether that is so; of the others, few hold anything when they die.
+func killHolder(ctx context.Context, r *Run) error {
+	var killed *world.Client
+	err := r.strike(ctx, contended, func(ctx context.Context, c claim) error {
+		client := r.owner(c)
+		if client == nil {
+			return errors.New("its owner is none of ours")
+		}
+		if err := client.Pause(); err != nil {
+			return err
+		}
+		r.Fault.Begin = history.Now()
+		now, err := r.World.Etcd().Get(ctx, string(c.Key))
+		if err == nil && len(now.Kvs) == 0 {
+			err = errors.New("it has been given back")
+		}
+		if err != nil {
+			return errors.Join(err, client.Resume())
+		}
+		killed = client
+		r.victims(client.Name)
+		return client.Kill()
+	})
+	if killed == nil {
+		return err
+	}
+	return errors.Join(err, wait(ctx, r.longer()+anElection), killed.Start())
+}
+
+// owner is the client whose claim it is.
+func (r *Run) owner(c claim) *world.Client {
+	for _, client := range r.World.Clients {
+		if strings.Contains(string(c.Value), fmt.Sprintf("\"owner\":\"%s.", client.Name)) { // and which of its lives
+			return client
+		}
+	}
+	return nil
 }
 
 // stutter stops a client again and again, for times around its session's: some of

@@ -31,7 +31,7 @@ func starveAll(ctx context.Context, r *Run) error {
 	var err error
 	for range 2 * runtime.NumCPU() {
 		cmd := exec.CommandContext(within, "sh", "-c", "while :; do :; done")
-		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 		if err = cmd.Start(); err != nil {
 			break
 		}

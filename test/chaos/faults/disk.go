@@ -15,7 +15,7 @@ import (
 func powerKinds() []Kind {
 	return grouped("disk", []string{members}, []string{images},
 		Kind{Name: "power cut of the leader", Cost: sessions(aRequest), Do: cutPower(leader)},
-		Kind{Name: "power cut of a follower", Cost: sessions(noticed), Do: cutPower(follower)},
+		Kind{Name: "power cut of a follower", Cost: nothing(noticed), Do: cutPower(follower)},
 		Kind{Name: "power cut of all members", Cost: sessions(aStart + aRequest), Do: cutPower(everyMember)},
 		Kind{Name: "the leader's disk is full", Cost: sessions(aRequest), Do: fillDisk},
 	)

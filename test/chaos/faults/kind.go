@@ -50,9 +50,10 @@ const (
 // Run is one run of a kind.
 type Run struct {
 	World *world.World
+	TTL   time.Duration  // of the clients' sessions; 0: 2 s
 	For   time.Duration  // how long the harm is kept up
 	Rand  *rand.Rand     // of this run alone
-	Fault *history.Fault // its Victims, Detail, Cost.Since and Cost.SinceEnd are written by Do, and may be read after it
+	Fault *history.Fault // its Begin, Victims, Detail, Cost.Since and Cost.SinceEnd are written by Do, and may be read after it
 }
 
 // All is every kind, in the order of the groups.

@@ -32,7 +32,7 @@ func disturb(n int, what, undo func(*netfault.Proxy)) func(context.Context, *Run
 		for _, p := range chosen {
 			what(p)
 		}
-		err := r.holdLonger(ctx, longer)
+		err := r.holdLonger(ctx, r.longer())
 		for _, p := range chosen {
 			undo(p)
 		}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
@@ -85,6 +86,13 @@ func (r *Run) strike(ctx context.Context, at func(holders, waiters []claim) []cl
 
 func first(holders, _ []claim) []claim { return holders }
 func next(_, waiters []claim) []claim  { return waiters }
+
+// contended is the holders that another waits for.
+func contended(holders, waiters []claim) []claim {
+	return slices.DeleteFunc(holders, func(h claim) bool {
+		return !slices.ContainsFunc(waiters, func(w claim) bool { return w.lock == h.lock })
+	})
+}
 
 // revokeOne ends the session of somebody who holds.
 func revokeOne(ctx context.Context, r *Run) error {

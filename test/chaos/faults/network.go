@@ -110,7 +110,7 @@ func (r *Run) lose(ctx context.Context, ways []way) error {
 		}
 		return err
 	})
-	return r.during(ctx, longer, func() error { return each(done, func(undo func() error) error { return undo() }) }, err)
+	return r.during(ctx, r.longer(), func() error { return each(done, func(undo func() error) error { return undo() }) }, err)
 }
 
 // during keeps up what was done, with what came of it, undoes it, and waits for the
@@ -140,12 +140,12 @@ func resetLeader(ctx context.Context, r *Run) error {
 		}
 		return err
 	})
-	return r.during(ctx, longer, func() error { return each(done, func(undo func() error) error { return undo() }) }, err)
+	return r.during(ctx, r.longer(), func() error { return each(done, func(undo func() error) error { return undo() }) }, err)
 }
 
 func loseShare(ctx context.Context, r *Run) error {
 	undo, err := r.World.Hosts.LoseShare(20)
-	return r.during(ctx, longer, undo, err)
+	return r.during(ctx, r.longer(), undo, err)
 }
 
 // slowCable leaves the leader a tenth of what a run under load says to others.
@@ -155,5 +155,5 @@ func slowCable(ctx context.Context, r *Run) error {
 		return err
 	}
 	undo, err := r.World.Hosts.Slow(victims[0].Host, 256)
-	return r.during(ctx, longer, undo, err)
+	return r.during(ctx, r.longer(), undo, err)
 }

@@ -12,7 +12,7 @@ import (
 func processKinds() []Kind {
 	return grouped("process", []string{members}, nil,
 		Kind{Name: "kill -9 of the leader", Cost: sessions(aRequest), Do: kill(leader)},
-		Kind{Name: "kill -9 of a follower", Cost: sessions(noticed), Do: kill(follower)},
+		Kind{Name: "kill -9 of a follower", Cost: nothing(noticed), Do: kill(follower)},
 		Kind{Name: "kill -9 of two members", Cost: sessions(aStart + aRequest), Do: kill(two)},
 		Kind{Name: "kill -9 of all members", Cost: sessions(aStart + aRequest), Do: kill(everyMember)},
 		Kind{Name: "SIGSTOP of the leader", Cost: sessions(silence), Do: stop(leader)},
@@ -51,7 +51,7 @@ func stop(choose pickMembers) func(context.Context, *Run) error {
 			return err
 		}
 		err = each(victims, (*world.Member).Pause)
-		err = errors.Join(err, r.holdLonger(ctx, longer), each(victims, (*world.Member).Resume))
+		err = errors.Join(err, r.holdLonger(ctx, r.longer()), each(victims, (*world.Member).Resume))
 		return errors.Join(err, r.settle(ctx))
 	}
 }

@@ -42,7 +42,7 @@ func stopResource(of func(*world.World) *world.Resource) func(context.Context, *
 	return func(ctx context.Context, r *Run) error {
 		victim := of(r.World)
 		r.victims(victim.Name)
-		return errors.Join(victim.Pause(), r.holdLonger(ctx, longer), victim.Resume())
+		return errors.Join(victim.Pause(), r.holdLonger(ctx, r.longer()), victim.Resume())
 	}
 }
 

@@ -34,11 +34,19 @@ func snapshotKinds() []Kind {
 // restoreSnapshot saves one, lets traffic go on, and loses everything.
 func restoreSnapshot(ctx context.Context, r *Run) error {
 	r.everybody()
+	before, err := r.sequencers(ctx)
+	if err != nil {
+		return err
+	}
 	return r.withSnapshot(ctx, func(file string) error {
 		if err := r.hold(ctx); err != nil {
 			return err
 		}
-		return r.restore(ctx, file)
+		after, err := r.sequencers(ctx)
+		if err != nil {
+			return err
+		}
+		return errors.Join(r.restore(ctx, file), r.outdated(ctx, append(before, after...)))
 	})
 }
 
@@ -52,10 +60,11 @@ func startEmpty(ctx context.Context, r *Run) error {
 		return err
 	}
 	r.Note("floor %s", floor)
-	if err := r.loseAll(); err != nil {
+	old, err := r.sequencers(ctx)
+	if err = errors.Join(err, r.loseAll()); err != nil {
 		return err
 	}
-	return r.startAnew(ctx, "--token-floor", floor)
+	return errors.Join(r.startAnew(ctx, "--token-floor", floor), r.outdated(ctx, old))
 }
 
 // margin is what a restore puts between the snapshot's revision and its floor, and so
@@ -92,7 +101,7 @@ func (r *Run) everybody() {
 // withSnapshot saves a snapshot, writes down from which time it may be, and removes
 // it in the end.
 func (r *Run) withSnapshot(ctx context.Context, then func(file string) error) error {
-	dir, err := os.MkdirTemp("", "fencelock-snapshot")
+	dir, err := os.MkdirTemp(r.World.Scratch(), "snapshot")
 	if err != nil {
 		return err
 	}

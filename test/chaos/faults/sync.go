@@ -25,8 +25,8 @@ func syncKinds() []Kind {
 		Kind{Name: "sync fails on the leader", Cost: sessions(aRequest), Do: failSync},
 		Kind{Name: "sync is slow on the leader", Cost: sessions(silence), Do: mistreat(leader, slow)},
 		Kind{Name: "sync is slow on all members", Cost: sessions(silence), Do: mistreat(everyMember, slow)},
-		Kind{Name: "sync lies to a follower", Cost: sessions(noticed), Do: mistreat(follower, lying)},
-		Kind{Name: "sync lies to all members", Cost: sessions(aRequest), Do: mistreat(everyMember, lying)},
+		Kind{Name: "sync lies to a follower", Cost: nothing(noticed), Do: mistreat(follower, lying)},
+		Kind{Name: "sync lies to all members", Cost: nothing(aRequest), Do: mistreat(everyMember, lying)},
 	)
 	takes := []string{network, links, locks, clocks} // as replacements and restores do
 	return append(traced, grouped("disk", append(takes, members), []string{strace, images},
@@ -55,8 +55,28 @@ func mistreat(choose pickMembers, how string) func(context.Context, *Run) error 
 			return err
 		}
 		undo, err := trace(victims, how)
-		return r.during(ctx, 0, undo, err)
+		if err == nil {
+			err = r.hold(ctx)
+		}
+		return errors.Join(err, undo(), r.revive(ctx, victims))
 	}
+}
+
+// revive starts members that have ended with their tracer: it leaves behind a call
+// that it was about to answer itself, and which the kernel does not know then (ENOSYS).
+func (r *Run) revive(ctx context.Context, victims []*world.Member) error {
+	return until(ctx, "revive", func() error {
+		for _, m := range victims {
+			if !ended(m) {
+				continue
+			}
+			r.Note("%s ended with its tracer, code %d", m.Name, m.Code())
+			if err := m.Start(ctx); err != nil {
+				return err
+			}
+		}
+		return r.World.Settle(ctx)
+	})
 }
 
 // failSync is a disk that reports an error. The member may end; if not, it is ended,

@@ -59,6 +59,9 @@ func until(ctx context.Context, what string, step func() error) error {
 		if err == nil {
 			return nil
 		}
+		if errors.Is(err, errAdmitted) {
+			return err
+		}
 		if late := wait(ctx, again); late != nil {
 			return fmt.Errorf("%s: %w", what, errors.Join(err, late))
 		}

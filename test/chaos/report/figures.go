@@ -81,6 +81,19 @@ func (f *targetFigures) count(o *history.Op) {
 	}
 }
 
+// refusedByFences counts the reads and writes that a resource has refused: not what a
+// client knew by itself, nor the release of a lock that was gone.
+func refusedByFences(ops []history.Op) int {
+	n := 0
+	for i := range ops {
+		o := &ops[i]
+		if o.Data() && o.Outcome == history.Refused && o.Reason != history.Gone && history.Target(o.Lock) != Control {
+			n++
+		}
+	}
+	return n
+}
+
 // knownTargets is their order in every picture and table.
 func knownTargets() []string { return []string{Control, "kv", "sql", "redis", "file"} }
 

@@ -159,18 +159,17 @@ func (p *page) rows(r Run) {
 
 func tilesOf(r Run) []tile {
 	each, total := targetsOf(r)
-	var refused, fenced int
+	var fenced int
 	for _, f := range each {
 		if f.Target != Control && f.Target != "" {
-			refused += f.Refused
 			fenced += f.Acknowledged
 		}
 	}
 	tiles := []tile{
-		{count(total.Acknowledged), fmt.Sprintf("operations acknowledged, %.0f a second", total.Rate), ""},
+		{count(total.Acknowledged), fmt.Sprintf("requests acknowledged, of locks and data, %.0f a second", total.Rate), ""},
 		{count(total.Grants), "grants of a lock", ""},
 		{count(len(r.Faults)), "faults of " + plural(len(kindsOf(r)), "kind", "kinds"), ""},
-		{count(refused), "late operations refused by a fence", ""},
+		{count(refusedByFences(r.Ops)), "late operations refused by a fence", ""},
 	}
 	var behind, beyond int
 	for _, l := range r.Losses {

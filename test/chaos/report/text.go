@@ -106,6 +106,9 @@ func textChecks(b *bytes.Buffer, r Run) {
 
 func checkWords(c Check) string {
 	words := "passed"
+	if c.Counted == 0 {
+		words = "not tried"
+	}
 	if n := c.wrong(); n > 0 {
 		words = "FAILED, " + plural(n, "violation", "violations")
 	}

@@ -22,7 +22,7 @@ func leftovers(pid int) error {
 	left = append(left, names...)
 	names, _ = filepath.Glob(fmt.Sprintf("/sys/class/net/%s%d-*", namespacePrefix, pid))
 	left = append(left, names...)
-	folder := fmt.Sprintf("/%s%d-", folderPrefix, pid)
+	folder := fmt.Sprintf("/%s%d-", FolderPrefix, pid)
 	for _, m := range mounts() {
 		if strings.Contains(m.at, folder) {
 			left = append(left, m.at)

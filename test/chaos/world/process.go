@@ -44,7 +44,8 @@ func (p *Process) begin(on *Host, cmd *exec.Cmd) error {
 	if cmd.Env == nil {
 		cmd.Env = []string{"PATH=" + os.Getenv("PATH")}
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	// A group of its own: Ctrl-C is for the run, which ends its processes in good order.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	started := make(chan error, 1)
 	go l.live(on, started)
 	if err := <-started; err != nil {

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// folderPrefix and the run's process id begin the name of the folder of its disks.
-const folderPrefix = "fencelock-chaos-"
+// FolderPrefix and the run's process id begin the names of its folders.
+const FolderPrefix = "fencelock-chaos-"
 
 // memory is where disks lie if it is roomy.
 const memory = "/dev/shm"
@@ -29,7 +29,7 @@ func newFolder() (string, error) {
 	if unix.Statfs(memory, &fs) == nil && fs.Bavail*uint64(fs.Bsize) >= enough {
 		in = memory
 	}
-	folder, err := os.MkdirTemp(in, fmt.Sprintf("%s%d-", folderPrefix, os.Getpid()))
+	folder, err := os.MkdirTemp(in, fmt.Sprintf("%s%d-", FolderPrefix, os.Getpid()))
 	if err != nil {
 		return "", err
 	}
@@ -45,9 +45,9 @@ func sweep() {
 		}
 	}
 	for _, in := range []string{memory, os.TempDir()} {
-		folders, _ := filepath.Glob(filepath.Join(in, folderPrefix+"*"))
+		folders, _ := filepath.Glob(filepath.Join(in, FolderPrefix+"*"))
 		for _, folder := range folders {
-			if orphan(filepath.Base(folder), folderPrefix) {
+			if orphan(filepath.Base(folder), FolderPrefix) {
 				_ = removeFolder(folder)
 			}
 		}
