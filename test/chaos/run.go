@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
@@ -114,30 +113,6 @@ func (s *scenario) compile(ctx context.Context) (binary, self string, err error)
 		self, err = os.Executable()
 	}
 	return binary, self, err
-}
-
-// pick is the kinds that were asked for and can be had here.
-func (s *scenario) pick() error {
-	var missing []string
-	for _, kind := range choose(s.options) {
-		lacks := slices.DeleteFunc(slices.Clone(kind.Needs), s.world.Has)
-		switch {
-		case len(lacks) == 0:
-			s.kinds = append(s.kinds, kind)
-		case lacks[0] == "clock":
-			s.notes = append(s.notes, fmt.Sprintf("not run without -clock: %s", kind.Name))
-		default:
-			missing = append(missing, fmt.Sprintf("not run: %s (%s cannot be had here)", kind.Name, lacks[0]))
-		}
-	}
-	s.notes = append(s.notes, missing...)
-	if len(s.kinds) == 0 {
-		return fmt.Errorf("no kind of fault is left to run: see -list; %v", s.notes)
-	}
-	if s.strict && len(missing) > 0 {
-		return fmt.Errorf("%s, and -strict was said", missing[0])
-	}
-	return nil
 }
 
 // happen is the traffic and the faults.
