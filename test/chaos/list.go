@@ -20,17 +20,6 @@ func list(w io.Writer, opts options) error {
 	return table.Flush()
 }
 
-// choose is the kinds that the command line asks for.
-func choose(opts options) []faults.Kind {
-	var chosen []faults.Kind
-	for _, kind := range faults.All() {
-		if opts.faults.MatchString(kind.Name) || opts.faults.MatchString(kind.Group) {
-			chosen = append(chosen, kind)
-		}
-	}
-	return chosen
-}
-
 func needs(kind faults.Kind) string {
 	if len(kind.Needs) == 0 {
 		return "-"

@@ -30,6 +30,17 @@ func (s *scenario) pick() error {
 	return nil
 }
 
+// choose is the kinds that the command line asks for.
+func choose(opts options) []faults.Kind {
+	var chosen []faults.Kind
+	for _, kind := range faults.All() {
+		if opts.faults.MatchString(kind.Name) || opts.faults.MatchString(kind.Group) {
+			chosen = append(chosen, kind)
+		}
+	}
+	return chosen
+}
+
 // possible parts kinds into those whose needs are met and the names of the others,
 // by the first need that is not.
 func possible(kinds []faults.Kind, has func(need string) bool) (met []faults.Kind, lacking map[string][]string) {

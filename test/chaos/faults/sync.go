@@ -37,15 +37,9 @@ func syncKinds() []Kind {
 
 // trace does it to members until undone.
 func trace(victims []*world.Member, how string) (undo func() error, err error) {
-	var done []func() error
-	err = each(victims, func(m *world.Member) error {
-		undo, err := m.Trace("-e", "trace=fsync,fdatasync", "-e", how)
-		if err == nil {
-			done = append(done, undo)
-		}
-		return err
+	return undoable(victims, func(m *world.Member) (func() error, error) {
+		return m.Trace("-e", "trace=fsync,fdatasync", "-e", how)
 	})
-	return func() error { return each(done, func(undo func() error) error { return undo() }) }, err
 }
 
 func mistreat(choose pickMembers, how string) func(context.Context, *Run) error {

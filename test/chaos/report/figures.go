@@ -81,11 +81,9 @@ func (f *targetFigures) count(o *history.Op) {
 	}
 }
 
-// knownTargets is their order in every picture and table.
-func knownTargets() []string { return []string{Control, "kv", "sql", "redis", "file"} }
-
+// byTarget is the order of targets in every picture and table.
 func byTarget(a, b string) int {
-	order := knownTargets()
+	order := history.Targets()
 	rank := func(t string) int {
 		if i := slices.Index(order, t); i >= 0 {
 			return i

@@ -27,9 +27,9 @@ type Member struct {
 
 	metrics string   // host:port
 	env     []string // beside what every process has
+	binary  string   // the program
 
 	commandMu sync.Mutex
-	binary    string
 	args      []string
 }
 
@@ -66,13 +66,6 @@ func (m *Member) SetCommand(words []string) {
 	m.commandMu.Lock()
 	defer m.commandMu.Unlock()
 	m.args = words
-}
-
-// SetBinary replaces the program, for all later lives.
-func (m *Member) SetBinary(path string) {
-	m.commandMu.Lock()
-	defer m.commandMu.Unlock()
-	m.binary = path
 }
 
 // Command is what the next life runs.
