@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/fencelock/fencelock/test/chaos/faults"
@@ -24,5 +25,5 @@ func needs(kind faults.Kind) string {
 	if len(kind.Needs) == 0 {
 		return "-"
 	}
-	return fmt.Sprint(kind.Needs)
+	return strings.Join(kind.Needs, ", ")
 }

@@ -78,12 +78,8 @@ func lieToFollower(ctx context.Context, r *Run) error {
 	if err != nil {
 		return err
 	}
-	undo, err := trace(victims, lying)
-	if err == nil {
-		err = r.hold(ctx)
-	}
-	if err = errors.Join(err, powerOff(victims), undo()); err != nil {
-		return errors.Join(err, start(ctx, victims))
+	if err := r.forget(ctx, victims); err != nil {
+		return err
 	}
 	return r.replace(ctx, victims[0])
 }
@@ -94,13 +90,22 @@ func lieToMajority(ctx context.Context, r *Run) error {
 		if err != nil {
 			return err
 		}
-		undo, err := trace(victims, lying)
-		if err == nil {
-			err = r.hold(ctx)
-		}
-		if err = errors.Join(err, powerOff(victims), undo()); err != nil {
-			return errors.Join(err, start(ctx, victims))
+		if err := r.forget(ctx, victims); err != nil {
+			return err
 		}
 		return r.restore(ctx, file)
 	})
+}
+
+// forget has disks lie for a while and then lose power. Members that it could not be
+// done to are started again.
+func (r *Run) forget(ctx context.Context, victims []*world.Member) error {
+	undo, err := trace(victims, lying)
+	if err == nil {
+		err = r.hold(ctx)
+	}
+	if err = errors.Join(err, powerOff(victims), undo()); err != nil {
+		return errors.Join(err, start(ctx, victims))
+	}
+	return nil
 }
