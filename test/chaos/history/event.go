@@ -51,6 +51,10 @@ const (
 	Stale   = "stale"    // a fence has admitted a higher token: fencing.ErrStale
 	NotHeld = "not held" // the claim is gone: fencing.ErrNotHeld
 	Gone    = "lost"     // the client itself knows better: client.ErrLost
+
+	// NotIssued: no claim ever had the token, fencing.ErrNotIssued. After a restore a
+	// cluster says so of tokens above its snapshot.
+	NotIssued = "not issued"
 )
 
 // How a lock was taken, and how the resource was reached: Event.Mode.
