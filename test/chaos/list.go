@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/fencelock/fencelock/test/chaos/faults"
@@ -20,20 +21,9 @@ func list(w io.Writer, opts options) error {
 	return table.Flush()
 }
 
-// choose is the kinds that the command line asks for.
-func choose(opts options) []faults.Kind {
-	var chosen []faults.Kind
-	for _, kind := range faults.All() {
-		if opts.faults.MatchString(kind.Name) || opts.faults.MatchString(kind.Group) {
-			chosen = append(chosen, kind)
-		}
-	}
-	return chosen
-}
-
 func needs(kind faults.Kind) string {
 	if len(kind.Needs) == 0 {
 		return "-"
 	}
-	return fmt.Sprint(kind.Needs)
+	return strings.Join(kind.Needs, ", ")
 }

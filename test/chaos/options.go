@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/fencelock/fencelock/test/chaos/history"
 )
 
 // options are the command line.
@@ -32,12 +34,6 @@ type options struct {
 	list      bool
 }
 
-// What there is to choose from.
-var (
-	allTargets   = []string{"control", "kv", "sql", "redis", "file"}
-	allWorkloads = []string{"counter", "list", "set", "bank"}
-)
-
 func parse(args []string, output io.Writer) (options, error) {
 	var opts options
 	flags := flag.NewFlagSet("chaos", flag.ContinueOnError)
@@ -48,8 +44,8 @@ func parse(args []string, output io.Writer) (options, error) {
 	flags.IntVar(&opts.together, "together", 2, "how many faults at a time at most: 1 or 2")
 	flags.IntVar(&opts.clients, "clients", 5, "client processes, 1 to 20")
 	flags.DurationVar(&opts.ttl, "ttl", 2*time.Second, "of the clients' sessions")
-	targets := flags.String("targets", strings.Join(allTargets, ","), "where the data lie; control has no fence")
-	workloads := flags.String("workloads", strings.Join(allWorkloads, ","), "what clients do")
+	targets := flags.String("targets", strings.Join(history.Targets(), ","), "where the data lie; control has no fence")
+	workloads := flags.String("workloads", strings.Join(history.Workloads(), ","), "what clients do")
 	flags.StringVar(&opts.html, "html", "", "write the report to this file, as a page")
 	flags.StringVar(&opts.json, "json", "", "write the figures to this file")
 	flags.StringVar(&opts.keep, "keep", "", "put histories and logs into this folder, and leave them there")
@@ -87,10 +83,10 @@ func (o options) validate() error {
 	if len(choose(o)) == 0 {
 		return fmt.Errorf("-faults '%s' matches no kind and no group: see -list", o.faults)
 	}
-	if err := oneOf("-targets", o.targets, allTargets); err != nil {
+	if err := oneOf("-targets", o.targets, history.Targets()); err != nil {
 		return err
 	}
-	return oneOf("-workloads", o.workloads, allWorkloads)
+	return oneOf("-workloads", o.workloads, history.Workloads())
 }
 
 func oneOf(flag string, given, known []string) error {
@@ -114,7 +110,7 @@ func (o options) repeat() string {
 	if o.clients != 5 || o.ttl != 2*time.Second {
 		words = append(words, fmt.Sprintf("-clients %d -ttl %v", o.clients, o.ttl))
 	}
-	if len(o.targets) != len(allTargets) || len(o.workloads) != len(allWorkloads) {
+	if len(o.targets) != len(history.Targets()) || len(o.workloads) != len(history.Workloads()) {
 		words = append(words, "-targets", strings.Join(o.targets, ","), "-workloads", strings.Join(o.workloads, ","))
 	}
 	if o.clock {

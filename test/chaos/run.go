@@ -8,9 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
@@ -88,17 +86,11 @@ func (s *scenario) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.compile(ctx); err != nil {
-		return err
-	}
-	self, err := os.Executable()
+	binary, self, err := s.compile(ctx)
 	if err != nil {
 		return err
 	}
-	if s.clock {
-		self = filepath.Join(s.folder, "chaos")
-	}
-	s.world, err = world.New(ctx, world.Options{Folder: s.folder, Clients: s.clients, Binary: filepath.Join(s.folder, "fencelock"),
+	s.world, err = world.New(ctx, world.Options{Folder: s.folder, Clients: s.clients, Binary: binary,
 		Self: []string{self}, Clocks: clocks, Output: s.output,
 		Traffic: traffic.Config{TTL: s.ttl, Seed: s.seed, Targets: s.targets, Workloads: s.workloads, Think: 20 * time.Millisecond}})
 	if err != nil {
@@ -131,47 +123,18 @@ func (s *scenario) clocks() (*clock.Clocks, error) {
 	return clock.New(dir, processes...)
 }
 
-// compile builds the members' program out of the source tree that this one is run
-// in; and this one, if clients need clocks of their own.
-func (s *scenario) compile(ctx context.Context) error {
-	args := []string{"build", "-o", s.folder + "/"}
-	if s.overlay != "" {
-		args = append(args, "-overlay", s.overlay)
+// compile builds the members' program. Clients are this program, which is built
+// again if they need clocks of their own.
+func (s *scenario) compile(ctx context.Context) (binary, self string, err error) {
+	if binary, err = world.Build(ctx, s.folder, s.overlay, world.Program); err != nil {
+		return "", "", err
 	}
-	args = append(args, "github.com/fencelock/fencelock/cmd/fencelock")
 	if s.clock {
-		args = append(args, "github.com/fencelock/fencelock/test/chaos")
+		self, err = world.Build(ctx, s.folder, s.overlay, "test/chaos")
+	} else {
+		self, err = os.Executable()
 	}
-	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("build the members (chaos is run in fencelock's source tree): %w\n%s", err, out)
-	}
-	return nil
-}
-
-// pick is the kinds that were asked for and can be had here.
-func (s *scenario) pick() error {
-	var missing []string
-	for _, kind := range choose(s.options) {
-		lacks := slices.DeleteFunc(slices.Clone(kind.Needs), s.world.Has)
-		switch {
-		case len(lacks) == 0:
-			s.kinds = append(s.kinds, kind)
-		case lacks[0] == "clock":
-			s.notes = append(s.notes, fmt.Sprintf("not run without -clock: %s", kind.Name))
-		default:
-			missing = append(missing, fmt.Sprintf("not run: %s (%s cannot be had here)", kind.Name, lacks[0]))
-		}
-	}
-	s.notes = append(s.notes, missing...)
-	if len(s.kinds) == 0 {
-		return fmt.Errorf("no kind of fault is left to run: see -list; %v", s.notes)
-	}
-	if s.strict && len(missing) > 0 {
-		return fmt.Errorf("%s, and -strict was said", missing[0])
-	}
-	return nil
+	return binary, self, err
 }
 
 // happen is the traffic and the faults.

@@ -5,5 +5,8 @@
 //
 //	go test -v -run TestFaults ./test/faults
 //
-// The faults of the network need root, for network namespaces.
+// Hosts, disks and processes are those of package world. The faults of the network
+// and of full disks need root. Unlike the runs of test/chaos, these have one
+// fault each, at a known moment, and look at the very next thing that the program
+// says and does. All of it needs Linux.
 package faults

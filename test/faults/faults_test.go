@@ -1,3 +1,5 @@
+//go:build linux
+
 // Each fault, and how long it may leave everybody without service.
 
 package faults
@@ -5,12 +7,10 @@ package faults
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -52,18 +52,18 @@ type fault struct {
 }
 
 func listFaults() []fault {
-	whole := func(what func(*members, *testing.T) int, how ...func(*hosts, *testing.T, int)) func(*testing.T, *members, *load) {
+	whole := func(what func(*members, *testing.T) int, how ...func(*members, *testing.T, int)) func(*testing.T, *members, *load) {
 		return func(t *testing.T, c *members, l *load) {
 			i := what(c, t)
 			l.begin()
 			for _, cut := range how {
-				cut(c.hosts, t, i)
+				cut(c, t, i)
 			}
 			l.throughout(6 * time.Second) // longer than the lock's TTL
 		}
 	}
 	leader, follower := (*members).leader, (*members).follower
-	deaf, mute := (*hosts).deaf, (*hosts).mute
+	deaf, mute := (*members).deaf, (*members).mute
 	return []fault{
 		{name: "kill -9 of the leader", bound: aRequest, do: killLeader},
 		{name: "SIGSTOP of the leader", bound: silence, mayLose: true, do: stopLeader},
@@ -74,7 +74,7 @@ func listFaults() []fault {
 		{name: "the leader is cut off", bound: aRequest, network: true, do: whole(leader, deaf, mute)},
 		{name: "the leader hears nobody", bound: aRequest, network: true, do: whole(leader, deaf)},
 		{name: "the leader is not heard", bound: aRequest, network: true, do: whole(leader, mute)},
-		{name: "the leader's cable is pulled", bound: aRequest, network: true, do: whole(leader, (*hosts).unplug)},
+		{name: "the leader's cable is pulled", bound: aRequest, network: true, do: whole(leader, (*members).unplug)},
 		{name: "a disk is lost", bound: anElection, do: loseDisk},
 		{name: "all stop, one is wiped", bound: aStart, do: wipeFirst},
 		{name: "the leader's disk is full", bound: aRequest, disks: true, do: fillDisk},
@@ -87,22 +87,11 @@ func TestFaults(t *testing.T) {
 	var table strings.Builder
 	for _, f := range listFaults() {
 		t.Run(f.name, func(t *testing.T) {
-			h := loopback()
-			if f.network {
-				h = namespaces(t)
-			}
-			c := newMembers(t, h)
-			for i := range c.dirs {
-				if f.disks {
-					c.dirs[i] = filepath.Join(disk(t), "data")
-				}
-			}
-			c.startAll(t)
+			c := newMembers(t, f)
+			c.start(t, c.all...)
 			l := startLoad(t, c.endpoints(), f.mayLose)
 			f.do(t, c, l)
-			if f.network {
-				h.heal(t)
-			}
+			c.heal(t)
 			l.await(20)
 			l.end()
 			gap := l.longest.Round(10 * time.Millisecond)
@@ -116,32 +105,31 @@ func TestFaults(t *testing.T) {
 }
 
 func killLeader(t *testing.T, c *members, l *load) {
-	leader := c.leader(t)
+	leader := c.all[c.leader(t)]
 	l.begin()
-	c.running[leader].kill()
+	c.kill(t, leader)
 	l.await(20)
-	c.restart(t, leader)
-	c.running[leader].ready(t)
+	c.start(t, leader)
 }
 
 func killAll(t *testing.T, c *members, l *load) {
 	l.begin()
-	for _, p := range c.running {
-		p.kill()
-	}
-	c.startAll(t)
+	c.kill(t, c.all...)
+	c.start(t, c.all...)
 }
 
 // stopLeader stops the leader for longer than an election and the lock's TTL. When
 // it goes on, it has requests in its sockets, and believes that it still leads.
 func stopLeader(t *testing.T, c *members, l *load) {
-	leader := c.leader(t)
-	behind := newClient(t, client.Config{Endpoints: []string{c.endpoint(leader)}, TTL: ttl})
+	leader := c.all[c.leader(t)]
+	behind := newClient(t, client.Config{Endpoints: []string{leader.Endpoint}, TTL: ttl})
 	if err := l.readBehind(t.Context(), behind); err != nil { // so it is connected
 		t.Fatal(err)
 	}
 	l.begin()
-	c.running[leader].signal(t, syscall.SIGSTOP)
+	if err := leader.Pause(); err != nil {
+		t.Fatal(err)
+	}
 	l.throughout(6 * time.Second)
 
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
@@ -159,12 +147,14 @@ func stopLeader(t *testing.T, c *members, l *load) {
 	}
 	asking.Go(func() { l.tryHeld(ctx, behind) })
 	<-time.After(200 * time.Millisecond) // the requests lie in its sockets
-	c.running[leader].signal(t, syscall.SIGCONT)
+	if err := leader.Resume(); err != nil {
+		t.Fatal(err)
+	}
 	asking.Wait()
 	if answers.Load() == 0 {
 		t.Error("the member that was stopped has answered nothing")
 	}
-	if now := c.leader(t); now == leader {
+	if c.all[c.leader(t)] == leader {
 		t.Error("the member that was stopped leads")
 	}
 }

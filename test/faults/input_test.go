@@ -1,9 +1,10 @@
+//go:build linux
+
 // What members are given wrongly.
 
 package faults
 
 import (
-	"context"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/fencelock/fencelock/test/chaos/world"
 )
 
 // refusal bounds how long a member may take to say that something is wrong.
@@ -21,8 +24,8 @@ const refusal = 10 * time.Second
 // Each wrong input ends the member in time, with an error that says what is wrong,
 // and without a trace of the program's insides.
 func TestBadInput(t *testing.T) {
-	h := loopback()
-	at, peer, busy := h.addresses[0]+":2379", h.addresses[0]+":2380", occupied(t, h.addresses[1])
+	h := world.Loopback(2, 0)
+	at, peer, busy := h.Members[0].Address+":2379", h.Members[0].Address+":2380", occupied(t, h.Members[1].Address)
 	file := write(t, filepath.Join(t.TempDir(), "file"), "no PEM and no folder")
 	foreign := t.TempDir()
 	write(t, filepath.Join(foreign, "member", "wal", "0000000000000000-0000000000000000.wal"), "another program's")
@@ -45,10 +48,8 @@ func TestBadInput(t *testing.T) {
 		"an address of nobody's":  {[]string{"--listen-client", "192.0.2.1:2379"}, 1, []string{"192.0.2.1:2379"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), refusal)
-			defer cancel()
 			args := append([]string{"server", "--listen-client", at, "--listen-peer", peer, "--data-dir", filepath.Join(t.TempDir(), "data")}, test.args...)
-			r := finish(ctx, t, command(ctx, nil, args...)).want(t, test.code, append(test.want, "fencelock: ")...)
+			r := finish(t, refusal, args...).want(t, test.code, append(test.want, "fencelock: ")...)
 			for _, inside := range []string{"goroutine ", "panic", ".go:"} {
 				if strings.Contains(r.stderr, inside) {
 					t.Errorf("standard error has %q: %s", inside, r.stderr)
@@ -65,25 +66,25 @@ func TestWaitingIsExplained(t *testing.T) {
 	stranger := httptest.NewServer(http.NotFoundHandler())
 	defer stranger.Close()
 	other := strings.TrimPrefix(stranger.URL, "http://")
-	h := loopback()
-	me := h.addresses[0] + ":2380"
+	h := world.Loopback(2, 0)
+	me := h.Members[0].Address + ":2380"
 	for name, test := range map[string]struct {
 		args []string
 		want []string
 	}{
-		"peers that are not there": {[]string{"--peers", me + "," + h.addresses[1] + ":2380", "--name", me}, []string{h.addresses[1], "connection refused", "start them"}},
+		"peers that are not there": {[]string{"--peers", me + "," + h.Members[1].Address + ":2380", "--name", me}, []string{h.Members[1].Address, "connection refused", "start them"}},
 		"a stranger at a peer's":   {[]string{"--peers", me + "," + other, "--name", me}, []string{other, "something else than fencelock answers there", "correct --peers"}},
 		"a host nobody knows":      {[]string{"--peers", me + ",none.invalid:2380", "--name", me}, []string{"none.invalid", "start them"}},
-		"nobody to join":           {[]string{"--join", h.addresses[1] + ":2379"}, []string{"waiting for an answer", h.addresses[1]}},
+		"nobody to join":           {[]string{"--join", h.Members[1].Address + ":2379"}, []string{"waiting for an answer", h.Members[1].Address}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			args := append([]string{"server", "--listen-client", h.addresses[0] + ":2379", "--listen-peer", me, "--data-dir", filepath.Join(t.TempDir(), "data")}, test.args...)
-			p := start(t, command(t.Context(), nil, args...))
-			p.says(t, refusal, test.want...)
-			p.signal(t, syscall.SIGTERM)
-			if code, text := p.code(t, refusal); code != 0 {
-				t.Errorf("stopped while it waits: exit code %d, want 0: %s", code, text)
+			args := append([]string{"server", "--listen-client", h.Members[0].Address + ":2379", "--listen-peer", me, "--data-dir", filepath.Join(t.TempDir(), "data")}, test.args...)
+			p := start(t, args...)
+			says(t, p, refusal, test.want...)
+			if err := p.Signal(syscall.SIGTERM); err != nil {
+				t.Fatal(err)
 			}
+			ends(t, p, refusal, 0, "")
 		})
 	}
 }
@@ -99,26 +100,24 @@ func TestMembersThatDisagree(t *testing.T) {
 		"one name":   {[]string{"--name", "FIRST"}, "correct --peers"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := loopback()
-			first, second := h.addresses[0]+":2380", h.addresses[1]+":2380"
-			member := func(i int, args ...string) *process {
-				words := []string{"server", "--peers", first + "," + second, "--name", h.addresses[i] + ":2380", "--data-dir", filepath.Join(t.TempDir(), "data"),
-					"--listen-peer", h.addresses[i] + ":2380", "--listen-client", h.addresses[i] + ":2379"}
+			h := world.Loopback(2, 0)
+			first, second := h.Members[0].Address+":2380", h.Members[1].Address+":2380"
+			member := func(i int, args ...string) *world.Process {
+				words := []string{"server", "--peers", first + "," + second, "--name", h.Members[i].Address + ":2380", "--data-dir", filepath.Join(t.TempDir(), "data"),
+					"--listen-peer", h.Members[i].Address + ":2380", "--listen-client", h.Members[i].Address + ":2379"}
 				for _, arg := range args {
 					words = append(words, strings.NewReplacer("FIRST", first, "SECOND", second).Replace(arg))
 				}
-				return start(t, command(t.Context(), nil, words...))
+				return start(t, words...)
 			}
 			p, q := member(0), member(1, test.second...)
 			select {
-			case <-p.ended:
-			case <-q.ended:
+			case <-p.Ended():
+			case <-q.Ended():
 				p = q
 			case <-time.After(refusal):
 			}
-			if code, text := p.code(t, refusal); code != 1 || !strings.Contains(text, test.want) {
-				t.Errorf("exit code %d and %q, want 1 and %q", code, text, test.want)
-			}
+			ends(t, p, refusal, 1, test.want)
 		})
 	}
 }

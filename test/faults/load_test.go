@@ -1,3 +1,5 @@
+//go:build linux
+
 // What goes on in the cluster while it is broken, and what must hold all along.
 
 package faults

@@ -1,15 +1,19 @@
+//go:build linux
+
 // The program under test is built once.
 
 package faults
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/fencelock/fencelock/test/chaos/world"
 )
 
 // binaryVariable tells the tests where TestMain has built the program.
@@ -31,9 +35,6 @@ func build() (dir string, err error) {
 	if dir, err = os.MkdirTemp("", "fencelock-faults"); err != nil {
 		return "", err
 	}
-	binary := filepath.Join(dir, "fencelock")
-	if out, err := exec.Command("go", "build", "-o", binary, "../../cmd/fencelock").CombinedOutput(); err != nil {
-		return dir, fmt.Errorf("build: %w: %s", err, out)
-	}
-	return dir, os.Setenv(binaryVariable, binary)
+	binary, err := world.Build(context.Background(), dir, "", world.Program)
+	return dir, errors.Join(err, os.Setenv(binaryVariable, binary))
 }

@@ -1,124 +1,112 @@
-// A process of the program, and what it says on standard error.
+//go:build linux
+
+// The program, run to its end, or until it has said something.
 
 package faults
 
 import (
-	"bufio"
+	"bytes"
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
 	"time"
+
+	"github.com/fencelock/fencelock/test/chaos/world"
 )
 
 // testTime bounds what a test waits for.
 const testTime = time.Minute
 
-type process struct {
-	cmd   *exec.Cmd
-	ended chan struct{} // closed when it has ended and everything is read
-
-	mu    sync.Mutex
-	lines []string
-	more  chan struct{} // closed and replaced with every line
-}
-
-// command is the program with these arguments, perhaps behind those of a program
-// that puts it somewhere else.
-func command(ctx context.Context, prefix []string, args ...string) *exec.Cmd {
-	words := append(append(append([]string{}, prefix...), os.Getenv(binaryVariable)), args...)
-	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
+// command is the program with these arguments.
+func command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, os.Getenv(binaryVariable), args...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "FENCELOCK_SERVER_LISTEN_METRICS=off"}
 	return cmd
 }
 
-// start runs a command until the test ends, at the latest.
-func start(t *testing.T, cmd *exec.Cmd) *process {
+// start runs the program until the test ends, at the latest.
+func start(t *testing.T, args ...string) *world.Process {
 	t.Helper()
-	p := &process{cmd: cmd, ended: make(chan struct{}), more: make(chan struct{})}
-	stderr, err := cmd.StderrPipe()
+	p, err := world.Launch(&world.Host{}, command(context.Background(), args...))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		defer close(p.ended)
-		for scanner := bufio.NewScanner(stderr); scanner.Scan(); {
-			p.add(scanner.Text())
-		}
-		_ = cmd.Wait() // its exit code tells
-	}()
-	t.Cleanup(func() { p.kill() })
+	t.Cleanup(func() { _ = p.Kill() })
 	return p
 }
 
-func (p *process) add(line string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.lines = append(p.lines, line)
-	close(p.more)
-	p.more = make(chan struct{})
-}
-
-func (p *process) said() (text string, more <-chan struct{}) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return strings.Join(p.lines, "\n"), p.more
-}
-
-// ready returns when the member is.
-func (p *process) ready(t *testing.T) {
-	t.Helper()
-	p.says(t, testTime, "ready name=")
-}
-
 // says returns when all this is in what the process has said.
-func (p *process) says(t *testing.T, limit time.Duration, parts ...string) {
+func says(t *testing.T, p *world.Process, limit time.Duration, parts ...string) {
 	t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
 	deadline := time.After(limit)
-	for {
-		text, more := p.said()
-		if !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(text, part) }) {
-			return
-		}
+	missing := func(part string) bool { return !strings.Contains(p.Text(), part) }
+	for slices.ContainsFunc(parts, missing) {
 		select {
-		case <-more:
-		case <-p.ended:
-			t.Fatalf("the member ended: %s", text)
+		case <-tick.C:
+		case <-p.Ended():
+			t.Fatalf("it has ended: %s", p.Text())
 		case <-deadline:
-			t.Fatalf("has not said %q in %v: %s", parts, limit, text)
+			t.Fatalf("has not said %q in %v: %s", parts, limit, p.Text())
 		}
 	}
 }
 
-// code waits for the process to end by itself.
-func (p *process) code(t *testing.T, limit time.Duration) (code int, text string) {
+// ends waits for the process to end by itself with this exit code, and with this in
+// what it said.
+func ends(t *testing.T, p *world.Process, limit time.Duration, code int, part string) {
 	t.Helper()
 	select {
-	case <-p.ended:
+	case <-p.Ended():
 	case <-time.After(limit):
-		text, _ := p.said()
-		t.Fatalf("has not ended in %v: %s", limit, text)
+		t.Fatalf("has not ended in %v: %s", limit, p.Text())
 	}
-	text, _ = p.said()
-	return p.cmd.ProcessState.ExitCode(), text
+	if p.Code() != code || !strings.Contains(p.Text(), part) {
+		t.Errorf("exit code %d and %q, want %d and %q", p.Code(), p.Text(), code, part)
+	}
 }
 
-func (p *process) signal(t *testing.T, s syscall.Signal) {
+// result is how a command ended.
+type result struct {
+	code           int
+	stdout, stderr string
+	took           time.Duration
+}
+
+// finish runs the program to its end, if it ends within limit.
+func finish(t *testing.T, limit time.Duration, args ...string) result {
 	t.Helper()
-	if err := p.cmd.Process.Signal(s); err != nil {
-		t.Fatalf("signal %v: %v", s, err)
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	cmd := command(ctx, args...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	began := time.Now()
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatalf("%v: %v", cmd.Args, err)
 	}
+	if ctx.Err() != nil {
+		t.Fatalf("%v has not ended: %s", cmd.Args, stderr.String())
+	}
+	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String(), time.Since(began)}
 }
 
-// kill is kill -9; it may have ended before.
-func (p *process) kill() {
-	_ = p.cmd.Process.Kill()
-	<-p.ended
+func (r result) want(t *testing.T, code int, parts ...string) result {
+	t.Helper()
+	if r.code != code {
+		t.Errorf("exit code %d, want %d; standard error: %s", r.code, code, r.stderr)
+	}
+	for _, part := range parts {
+		if !strings.Contains(r.stderr, part) {
+			t.Errorf("standard error %q, want it to contain %q", r.stderr, part)
+		}
+	}
+	return r
 }

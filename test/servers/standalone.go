@@ -1,9 +1,6 @@
 package servers
 
-import (
-	"fmt"
-	"syscall"
-)
+import "fmt"
 
 // RunPostgres, RunMariaDB and RunRedis start a durable server for a program that
 // is no test, and that calls [Server.Remove].
@@ -86,7 +83,7 @@ func (s *Server) Pause() error {
 
 // Resume lets a paused server go on.
 func (s *Server) Resume() error {
-	if err := s.process.all(syscall.SIGCONT); err != nil {
+	if err := s.process.resume(); err != nil {
 		return fmt.Errorf("resume %s: %w", s.recipe.name, err)
 	}
 	return nil

@@ -94,3 +94,6 @@ func (p *process) all(sig syscall.Signal) error {
 	}
 	return p.signal(sig)
 }
+
+// resume lets all of them go on.
+func (p *process) resume() error { return p.all(syscall.SIGCONT) }

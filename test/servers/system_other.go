@@ -24,4 +24,4 @@ func (p *process) kill() error { return p.cmd.Process.Kill() }
 
 func (p *process) pause() error { return errors.ErrUnsupported }
 
-func (p *process) all(syscall.Signal) error { return errors.ErrUnsupported }
+func (p *process) resume() error { return errors.ErrUnsupported }

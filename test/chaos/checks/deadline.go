@@ -21,7 +21,7 @@ func deadlineCheck() check {
 		what: "a holder is told of its loss within 500 ms of its deadline (3 s when processors are taken away), unless it stands still then; " +
 			"its own handle admits nothing afterwards",
 		look:     deadlines,
-		possible: func(r *run) bool { return anyLost(r) },
+		possible: anyLost,
 	}
 }
 

@@ -9,9 +9,6 @@ import (
 	"github.com/fencelock/fencelock/test/chaos/history"
 )
 
-// control is the target without a fence.
-const control = "control"
-
 type op = history.Op
 
 // run is the input, sorted by lock.
@@ -51,7 +48,7 @@ type hold struct {
 	id     int
 }
 
-func (l *lock) fenced() bool { return l.target != control }
+func (l *lock) fenced() bool { return l.target != history.Control }
 
 func holdOf(o *op) hold { return hold{o.Client, o.Hold} }
 

@@ -92,11 +92,4 @@ func (r *Run) fatten(ctx context.Context, m *world.Member) {
 	}
 }
 
-func ended(m *world.Member) bool {
-	select {
-	case <-m.Ended():
-		return true
-	default:
-		return false
-	}
-}
+func ended(m *world.Member) bool { return !m.Running() }

@@ -11,9 +11,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"slices"
 	"syscall"
 	"testing"
@@ -24,6 +22,7 @@ import (
 	"github.com/fencelock/fencelock/client"
 	"github.com/fencelock/fencelock/test/chaos/clock"
 	"github.com/fencelock/fencelock/test/chaos/traffic"
+	"github.com/fencelock/fencelock/test/chaos/world"
 )
 
 // every has all kinds tried, for some minutes, in place of a few.
@@ -57,19 +56,14 @@ func build() (dir string, err error) {
 	if dir, err = os.MkdirTemp("", "fencelock-faults"); err != nil {
 		return "", err
 	}
-	binary := filepath.Join(dir, "fencelock")
-	args := []string{"build", "-o", binary}
+	overlay := ""
 	if *every {
-		overlay, err := clock.Overlay(dir)
-		if err != nil {
+		if overlay, err = clock.Overlay(dir); err != nil {
 			return dir, err
 		}
-		args = append(args, "-overlay", overlay)
 	}
-	if out, err := exec.Command("go", append(args, "../../../cmd/fencelock")...).CombinedOutput(); err != nil {
-		return dir, fmt.Errorf("build: %w: %s", err, out)
-	}
-	return dir, os.Setenv(builtVariable, binary)
+	binary, err := world.Build(context.Background(), dir, overlay, world.Program)
+	return dir, errors.Join(err, os.Setenv(builtVariable, binary))
 }
 
 // clientProcess takes the same lock as all others, over and over.

@@ -102,15 +102,8 @@ func cutClient(closed ...func(*Run, *world.Client) way) func(context.Context, *R
 
 // lose lets the packets on all these ways vanish.
 func (r *Run) lose(ctx context.Context, ways []way) error {
-	var done []func() error
-	err := each(ways, func(w way) error {
-		undo, err := r.World.Hosts.Lose(w.from, w.to)
-		if err == nil {
-			done = append(done, undo)
-		}
-		return err
-	})
-	return r.during(ctx, r.longer(), func() error { return each(done, func(undo func() error) error { return undo() }) }, err)
+	undo, err := undoable(ways, func(w way) (func() error, error) { return r.World.Hosts.Lose(w.from, w.to) })
+	return r.during(ctx, r.longer(), undo, err)
 }
 
 // during keeps up what was done, with what came of it, undoes it, and waits for the
@@ -132,15 +125,8 @@ func resetLeader(ctx context.Context, r *Run) error {
 	if err != nil {
 		return err
 	}
-	var done []func() error
-	err = each(speaking(r, victims[0]), func(w way) error {
-		undo, err := r.World.Hosts.Reset(w.to, w.from)
-		if err == nil {
-			done = append(done, undo)
-		}
-		return err
-	})
-	return r.during(ctx, r.longer(), func() error { return each(done, func(undo func() error) error { return undo() }) }, err)
+	undo, err := undoable(speaking(r, victims[0]), func(w way) (func() error, error) { return r.World.Hosts.Reset(w.to, w.from) })
+	return r.during(ctx, r.longer(), undo, err)
 }
 
 func loseShare(ctx context.Context, r *Run) error {

@@ -37,15 +37,9 @@ func syncKinds() []Kind {
 
 // trace does it to members until undone.
 func trace(victims []*world.Member, how string) (undo func() error, err error) {
-	var done []func() error
-	err = each(victims, func(m *world.Member) error {
-		undo, err := m.Trace("-e", "trace=fsync,fdatasync", "-e", how)
-		if err == nil {
-			done = append(done, undo)
-		}
-		return err
+	return undoable(victims, func(m *world.Member) (func() error, error) {
+		return m.Trace("-e", "trace=fsync,fdatasync", "-e", how)
 	})
-	return func() error { return each(done, func(undo func() error) error { return undo() }) }, err
 }
 
 func mistreat(choose pickMembers, how string) func(context.Context, *Run) error {
@@ -104,12 +98,8 @@ func lieToFollower(ctx context.Context, r *Run) error {
 	if err != nil {
 		return err
 	}
-	undo, err := trace(victims, lying)
-	if err == nil {
-		err = r.hold(ctx)
-	}
-	if err = errors.Join(err, powerOff(victims), undo()); err != nil {
-		return errors.Join(err, start(ctx, victims))
+	if err := r.forget(ctx, victims); err != nil {
+		return err
 	}
 	return r.replace(ctx, victims[0])
 }
@@ -120,13 +110,22 @@ func lieToMajority(ctx context.Context, r *Run) error {
 		if err != nil {
 			return err
 		}
-		undo, err := trace(victims, lying)
-		if err == nil {
-			err = r.hold(ctx)
-		}
-		if err = errors.Join(err, powerOff(victims), undo()); err != nil {
-			return errors.Join(err, start(ctx, victims))
+		if err := r.forget(ctx, victims); err != nil {
+			return err
 		}
 		return r.restore(ctx, file)
 	})
+}
+
+// forget has disks lie for a while and then lose power. Members that it could not be
+// done to are started again.
+func (r *Run) forget(ctx context.Context, victims []*world.Member) error {
+	undo, err := trace(victims, lying)
+	if err == nil {
+		err = r.hold(ctx)
+	}
+	if err = errors.Join(err, powerOff(victims), undo()); err != nil {
+		return errors.Join(err, start(ctx, victims))
+	}
+	return nil
 }

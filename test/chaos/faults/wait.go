@@ -74,6 +74,20 @@ func (r *Run) settle(ctx context.Context) error {
 	return until(ctx, "settle", func() error { return r.World.Settle(ctx) })
 }
 
+// undoable does something to all that can be undone, and returns what undoes it for
+// those that it was done to.
+func undoable[T any](all []T, what func(T) (undo func() error, err error)) (undo func() error, err error) {
+	var done []func() error
+	err = each(all, func(one T) error {
+		undo, err := what(one)
+		if err == nil {
+			done = append(done, undo)
+		}
+		return err
+	})
+	return func() error { return each(done, func(undo func() error) error { return undo() }) }, err
+}
+
 // each does something for all, and returns what went wrong.
 func each[T any](all []T, what func(T) error) error {
 	var errs []error

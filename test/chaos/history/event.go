@@ -51,6 +51,10 @@ const (
 	Stale   = "stale"    // a fence has admitted a higher token: fencing.ErrStale
 	NotHeld = "not held" // the claim is gone: fencing.ErrNotHeld
 	Gone    = "lost"     // the client itself knows better: client.ErrLost
+
+	// NotIssued: no claim ever had the token, fencing.ErrNotIssued. After a restore a
+	// cluster says so of tokens above its snapshot.
+	NotIssued = "not issued"
 )
 
 // How a lock was taken, and how the resource was reached: Event.Mode.
@@ -96,13 +100,22 @@ const (
 	Return = "return"
 )
 
-// Target is where a guard's data lie: control, kv, sql, redis or file.
+// Control is the target without a fence: it is there to lose.
+const Control = "control"
+
+// Targets is where data may lie, in the order in which they are told of.
+func Targets() []string { return []string{Control, "kv", "sql", "redis", "file"} }
+
+// Workloads is the traffic that there is, see the package's comment.
+func Workloads() []string { return []string{"counter", "list", "set", "bank"} }
+
+// Target is where a guard's data lie, one of Targets.
 func Target(lock string) string {
 	target, _, _ := strings.Cut(lock, "/")
 	return target
 }
 
-// Workload is the traffic under a guard: counter, list, set or bank.
+// Workload is the traffic under a guard, one of Workloads.
 func Workload(lock string) string {
 	_, rest, _ := strings.Cut(lock, "/")
 	workload, _, _ := strings.Cut(rest, "/")

@@ -87,18 +87,16 @@ func refusedByFences(ops []history.Op) int {
 	n := 0
 	for i := range ops {
 		o := &ops[i]
-		if o.Data() && o.Outcome == history.Refused && o.Reason != history.Gone && history.Target(o.Lock) != Control {
+		if o.Data() && o.Outcome == history.Refused && o.Reason != history.Gone && history.Target(o.Lock) != history.Control {
 			n++
 		}
 	}
 	return n
 }
 
-// knownTargets is their order in every picture and table.
-func knownTargets() []string { return []string{Control, "kv", "sql", "redis", "file"} }
-
+// byTarget is the order of targets in every picture and table.
 func byTarget(a, b string) int {
-	order := knownTargets()
+	order := history.Targets()
 	rank := func(t string) int {
 		if i := slices.Index(order, t); i >= 0 {
 			return i

@@ -145,7 +145,7 @@ func (p *page) rows(r Run) {
 	}
 	for _, l := range r.Losses {
 		class := "good"
-		if l.Beyond() > 0 && l.Target != Control {
+		if l.Beyond() > 0 && l.Target != history.Control {
 			class = "bad"
 		}
 		p.Losses = append(p.Losses, lossRow{l, class, lossWords(l)})
@@ -161,7 +161,7 @@ func tilesOf(r Run) []tile {
 	each, total := targetsOf(r)
 	var fenced int
 	for _, f := range each {
-		if f.Target != Control && f.Target != "" {
+		if f.Target != history.Control && f.Target != "" {
 			fenced += f.Acknowledged
 		}
 	}
@@ -173,7 +173,7 @@ func tilesOf(r Run) []tile {
 	}
 	var behind, beyond int
 	for _, l := range r.Losses {
-		if l.Target == Control {
+		if l.Target == history.Control {
 			tiles = append(tiles, tile{fmt.Sprintf("%.1f %%", l.Percent()), "of the updates lost without a fence (" + count(l.Beyond()) + " of " + count(l.Acknowledged) + ")", "control"})
 			continue
 		}

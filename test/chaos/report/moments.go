@@ -62,7 +62,7 @@ func (s *scene) lostOnce() (moment, bool) {
 	var best moment
 	var found bool
 	for _, lock := range s.counterLocks() {
-		if history.Target(lock) != Control {
+		if history.Target(lock) != history.Control {
 			continue
 		}
 		for _, u := range s.counterOf(lock) {

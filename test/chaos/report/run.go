@@ -6,9 +6,6 @@ import (
 	"github.com/fencelock/fencelock/test/chaos/history"
 )
 
-// Control is the target without a fence: it is there to lose.
-const Control = "control"
-
 // Run is all that is told of.
 type Run struct {
 	Command    string // what repeats it
@@ -71,7 +68,7 @@ func (r Run) Passed() bool {
 		}
 	}
 	for _, l := range r.Losses {
-		if l.Target != Control && l.Beyond() > 0 {
+		if l.Target != history.Control && l.Beyond() > 0 {
 			return false
 		}
 	}

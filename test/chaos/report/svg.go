@@ -110,7 +110,7 @@ func groupClass(g string) string {
 }
 
 func targetClass(t string) string {
-	if slices.Contains(knownTargets(), t) {
+	if slices.Contains(history.Targets(), t) {
 		return "t-" + t
 	}
 	return "t-other"

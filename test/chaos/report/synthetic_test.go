@@ -51,7 +51,7 @@ func syntheticRun(seed uint64, length, every time.Duration) Run {
 	s := &synthetic{rand: rand.New(rand.NewPCG(seed, 1)), end: start.Add(length), ids: map[string]int{}, token: 4000}
 	s.makeFaults()
 	var locks []string
-	for _, t := range knownTargets() {
+	for _, t := range history.Targets() {
 		for _, w := range []string{"counter", "list", "set", "bank"} {
 			locks = append(locks, t+"/"+w+"/0")
 		}
@@ -211,7 +211,7 @@ func (s *synthetic) late(l *line) {
 	e.Kind, e.Key, e.Prev = history.Put, "n", l.stale.prev
 	e.Value = history.Name(e.Client, s.ids[e.Client]+1)
 	e.Outcome = history.OK
-	if history.Target(l.lock) != Control {
+	if history.Target(l.lock) != history.Control {
 		e.Outcome, e.Reason, e.Highest = history.Refused, history.Stale, s.token
 	}
 	at := l.stale.until + 15*ms

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/fencelock/fencelock/test/chaos/history"
 )
 
 // shownViolations of each check stand in the table and on the page.
@@ -76,7 +78,7 @@ func textLosses(b *bytes.Buffer, r Run) {
 
 func lossWords(l Loss) string {
 	switch {
-	case l.Target == Control:
+	case l.Target == history.Control:
 		return fmt.Sprintf("%.1f %% lost without a fence", l.Percent())
 	case l.Beyond() > 0:
 		return "LOST BEHIND A FENCE"

@@ -27,7 +27,7 @@ func (s *scene) tokenLocks() []string {
 	for _, t := range s.targets {
 		best := ""
 		for l, n := range score {
-			if t != Control && history.Target(l) == t && (n > score[best] || n == score[best] && l < best) {
+			if t != history.Control && history.Target(l) == t && (n > score[best] || n == score[best] && l < best) {
 				best = l
 			}
 		}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/fencelock/fencelock/test/chaos/history"
 )
 
 // Config says what one client process does; `chaos client` reads it as JSON from its standard input.
@@ -15,8 +17,8 @@ type Config struct {
 	Endpoints []string      // of the members, or of the proxies before them
 	TTL       time.Duration // of the session; rounded up to whole seconds by the client
 	Seed      uint64        // of every random choice, together with Client
-	Targets   []string      // some of Targets()
-	Workloads []string      // some of Workloads()
+	Targets   []string      // some of history.Targets()
+	Workloads []string      // some of history.Workloads()
 	Postgres  string        // data source name of PostgreSQL, for sql
 	Redis     string        // unix socket (an absolute path) or host:port of Redis, for redis
 	Folder    string        // where the files of control and file lie; created if missing
@@ -24,12 +26,6 @@ type Config struct {
 	Pause     time.Duration // up to this long between two acquisitions of a task; 0 means 100 ms for each lock
 	Final     bool          // take each lock once, read everything there, and end
 }
-
-// Targets returns the names of all targets: where the workloads keep their data.
-func Targets() []string { return []string{"control", "kv", "sql", "redis", "file"} }
-
-// Workloads returns the names of all workloads.
-func Workloads() []string { return []string{"counter", "list", "set", "bank"} }
 
 // pausePerLock makes five processes some 600 operations a second, however many locks
 // they contend for. Measured with three members on two cores: that takes 0.3 cores for
@@ -42,13 +38,13 @@ func (c Config) pause() time.Duration {
 
 func (c Config) validate() error {
 	for _, name := range c.Targets {
-		if !slices.Contains(Targets(), name) {
-			return fmt.Errorf("target %q: want some of %v", name, Targets())
+		if !slices.Contains(history.Targets(), name) {
+			return fmt.Errorf("target %q: want some of %v", name, history.Targets())
 		}
 	}
 	for _, name := range c.Workloads {
-		if !slices.Contains(Workloads(), name) {
-			return fmt.Errorf("workload %q: want some of %v", name, Workloads())
+		if !slices.Contains(history.Workloads(), name) {
+			return fmt.Errorf("workload %q: want some of %v", name, history.Workloads())
 		}
 	}
 	if c.Client == "" || c.History == "" || c.Folder == "" {

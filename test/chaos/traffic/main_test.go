@@ -1,3 +1,5 @@
+//go:build linux
+
 package traffic
 
 import (
@@ -71,8 +73,8 @@ func newScene(t *testing.T) *scene {
 		Endpoints: s.cluster.Endpoints(),
 		TTL:       2 * time.Second,
 		Seed:      1,
-		Targets:   Targets(),
-		Workloads: Workloads(),
+		Targets:   history.Targets(),
+		Workloads: history.Workloads(),
 		Postgres:  s.postgres.DSN("postgres"),
 		Redis:     s.redis.DSN("0"),
 		Folder:    t.TempDir(),

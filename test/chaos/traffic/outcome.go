@@ -8,10 +8,6 @@ import (
 	"github.com/fencelock/fencelock/test/chaos/history"
 )
 
-// notIssued is a reason of Refused beside those of package history: no claim ever had
-// the token. After a restore a cluster says so of tokens above its snapshot.
-const notIssued = "not issued"
-
 // settle writes into e what err says of the operation. Every fence promises that
 // nothing was written unless it says [fencing.ErrUncertain]; a read that was not
 // answered has read nothing.
@@ -31,7 +27,7 @@ func settle(e *history.Event, err error) {
 	case errors.Is(err, fencing.ErrNotHeld):
 		e.Outcome, e.Reason = history.Refused, history.NotHeld
 	case errors.Is(err, fencing.ErrNotIssued):
-		e.Outcome, e.Reason = history.Refused, notIssued
+		e.Outcome, e.Reason = history.Refused, history.NotIssued
 	default:
 		e.Outcome, e.Reason = history.Failed, err.Error()
 	}

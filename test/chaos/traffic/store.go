@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/fencelock/fencelock/fencing"
+	"github.com/fencelock/fencelock/test/chaos/history"
 )
 
 // store is what lies behind one guard, for the holder of one token, which ctx carries.
@@ -33,7 +34,7 @@ var errGarbled = errors.New("garbled data")
 
 func openTarget(name string, cfg Config) (target, error) {
 	switch name {
-	case "control":
+	case history.Control:
 		return controlTarget{cfg.Folder}, nil
 	case "sql":
 		return openSQL(cfg.Postgres)

@@ -1,3 +1,5 @@
+//go:build linux
+
 package traffic
 
 import (
@@ -39,8 +41,8 @@ func acknowledged(ops []history.Op) counts {
 }
 
 func (n counts) everywhere(want int) bool {
-	for _, target := range Targets() {
-		for _, workload := range Workloads() {
+	for _, target := range history.Targets() {
+		for _, workload := range history.Workloads() {
 			if n[lockName(target, workload)] < want {
 				return false
 			}
@@ -114,7 +116,7 @@ func checkFinal(t *testing.T, ops []history.Op) {
 			t.Errorf("%s: the last client finds %d acknowledged writes, want %d", lock, got, want)
 		}
 	}
-	if len(found) != 2*len(Targets()) {
+	if len(found) != 2*len(history.Targets()) {
 		t.Errorf("the last client has read %v, want two workloads of each target", found)
 	}
 }

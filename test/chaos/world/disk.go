@@ -26,8 +26,9 @@ type Disk struct {
 	mu sync.Mutex // held by each change
 }
 
-// newDisk makes a disk below a folder, as an image or as a plain folder.
-func newDisk(folder, name string, image bool) (*Disk, error) {
+// NewDisk makes a disk below a folder: as an image, which takes root and loop
+// devices, or as a plain folder. What is there when it fails, Close unmounts.
+func NewDisk(folder, name string, image bool) (*Disk, error) {
 	d := &Disk{at: filepath.Join(folder, name)}
 	if err := os.Mkdir(d.at, 0o755); err != nil {
 		return nil, err
@@ -238,8 +239,8 @@ func (d *Disk) Wipe() error {
 	return d.begin()
 }
 
-// close gives the image back.
-func (d *Disk) close() error {
+// Close unmounts the image.
+func (d *Disk) Close() error {
 	if d.image == "" {
 		return nil
 	}

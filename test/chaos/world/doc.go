@@ -19,6 +19,10 @@
 // Not root, everybody is on loopback addresses and in plain folders, and what
 // cannot be done there is [errors.ErrUnsupported]; [World.Has] tells before.
 //
+// Hosts, disks, members and processes can also be had one by one, without the rest,
+// by [Loopback] or [Namespaces], [NewDisk], [Hosts.NewMember] and [Launch], as the
+// tests of test/faults do. Whoever made one closes or kills it.
+//
 // # Nothing is left behind
 //
 // Close ends every process and removes every namespace, mount and folder but

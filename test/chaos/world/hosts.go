@@ -22,26 +22,26 @@ type Host struct {
 // Hosts is the network. Each fault of it stands beside the others and returns what
 // undoes it alone, which may be called twice, and after Heal.
 type Hosts struct {
-	Outside string // the address of the proxies and of the run itself
+	Outside          string // the address of the proxies and of the run itself
+	Members, Clients []*Host
 
-	members, clients []*Host
-	router           string   // the namespace that all packets pass; empty: loopback
-	namespaces       []string // to be removed
+	router     string   // the namespace that all packets pass; empty: loopback
+	namespaces []string // to be removed
 
 	mu     sync.Mutex
 	number int                  // of the latest fault
 	undo   map[int]func() error // of the faults of the moment, by number
 }
 
-// loopback makes hosts of addresses that every Linux has, and nobody uses.
-func loopback(members, clients int) *Hosts {
+// Loopback makes hosts of addresses that every Linux has, and nobody uses.
+func Loopback(members, clients int) *Hosts {
 	h := &Hosts{Outside: "127.0.0.1", undo: map[int]func() error{}}
 	net := fmt.Sprintf("127.%d.%d", 100+rand.N(100), 1+rand.N(250))
 	for i := range members {
-		h.members = append(h.members, &Host{Address: fmt.Sprintf("%s.%d", net, i+1)})
+		h.Members = append(h.Members, &Host{Address: fmt.Sprintf("%s.%d", net, i+1)})
 	}
 	for range clients {
-		h.clients = append(h.clients, &Host{Address: "127.0.0.1"})
+		h.Clients = append(h.Clients, &Host{Address: "127.0.0.1"})
 	}
 	return h
 }
@@ -50,9 +50,9 @@ func loopback(members, clients int) *Hosts {
 // puts into the kernel's network.
 const namespacePrefix = "flw"
 
-// namespaces makes a network namespace for each host, with a cable to the router.
-// What is there when it fails, close removes.
-func namespaces(members, clients int) (h *Hosts, err error) {
+// Namespaces makes a network namespace for each host, with a cable to the router.
+// What is there when it fails, Close removes.
+func Namespaces(members, clients int) (h *Hosts, err error) {
 	// 13 characters at most; the name of an interface may have 15.
 	id := fmt.Sprintf("%s%d-%02x", namespacePrefix, os.Getpid(), rand.N(256))
 	h = &Hosts{router: id + "-r", undo: map[int]func() error{}}
@@ -68,10 +68,10 @@ func namespaces(members, clients int) (h *Hosts, err error) {
 		host := &Host{Address: fmt.Sprintf("%s.%d", net, 4*block+2), port: fmt.Sprintf("port%d", i)}
 		if i < members {
 			host.namespace = fmt.Sprintf("%s-m%d", id, i+1)
-			h.members = append(h.members, host)
+			h.Members = append(h.Members, host)
 		} else {
 			host.namespace = fmt.Sprintf("%s-c%d", id, i-members+1)
-			h.clients = append(h.clients, host)
+			h.Clients = append(h.Clients, host)
 		}
 		if err := h.plug(host, fmt.Sprintf("%s.%d", net, 4*block+1)); err != nil {
 			return h, err
@@ -136,8 +136,8 @@ func (h *Hosts) plugOutside(cable, net string, block int) error {
 	)
 }
 
-// close removes the namespaces, and with them the cables.
-func (h *Hosts) close() error {
+// Close removes the namespaces, and with them the cables.
+func (h *Hosts) Close() error {
 	var errs []error
 	for _, name := range h.namespaces {
 		errs = append(errs, ip("netns del %s", name))

@@ -5,12 +5,12 @@
 package world
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"slices"
 	"syscall"
 	"testing"
@@ -46,11 +46,8 @@ func build() (dir string, err error) {
 	if dir, err = os.MkdirTemp("", "fencelock-world"); err != nil {
 		return "", err
 	}
-	binary := filepath.Join(dir, "fencelock")
-	if out, err := exec.Command("go", "build", "-o", binary, "../../../cmd/fencelock").CombinedOutput(); err != nil {
-		return dir, fmt.Errorf("build: %w: %s", err, out)
-	}
-	return dir, os.Setenv(binaryVariable, binary)
+	binary, err := Build(context.Background(), dir, "", Program)
+	return dir, errors.Join(err, os.Setenv(binaryVariable, binary))
 }
 
 // clientProcess writes one operation and waits for its end. A last one says what it

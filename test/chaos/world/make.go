@@ -19,11 +19,11 @@ import (
 
 func (w *World) openHosts(context.Context) error {
 	if !w.Has("root") {
-		w.Hosts = loopback(size, w.options.Clients)
+		w.Hosts = Loopback(size, w.options.Clients)
 		return nil
 	}
-	h, err := namespaces(size, w.options.Clients)
-	w.later(h.close)
+	h, err := Namespaces(size, w.options.Clients)
+	w.later(h.Close)
 	if err != nil {
 		return err
 	}
@@ -35,9 +35,9 @@ func (w *World) openHosts(context.Context) error {
 // openDisks tries once whether images can be mounted here.
 func (w *World) openDisks(context.Context) error {
 	if w.Has("root") {
-		d, err := newDisk(w.folder, "probe", true)
+		d, err := NewDisk(w.folder, "probe", true)
 		if err == nil {
-			err = errors.Join(d.close(), os.Remove(d.image))
+			err = errors.Join(d.Close(), os.Remove(d.image))
 		}
 		if err != nil {
 			_, _ = fmt.Fprintln(w.options.Output, "world: plain folders for disks:", err)
@@ -49,9 +49,9 @@ func (w *World) openDisks(context.Context) error {
 
 // disk makes one that Close unmounts.
 func (w *World) disk(name string) (*Disk, error) {
-	d, err := newDisk(w.folder, name, w.Has("loop"))
+	d, err := NewDisk(w.folder, name, w.Has("loop"))
 	if d != nil {
-		w.later(d.close)
+		w.later(d.Close)
 	}
 	return d, err
 }
@@ -80,7 +80,7 @@ func (w *World) openResources(context.Context) error {
 }
 
 func (w *World) openLinks(context.Context) error {
-	for _, host := range w.Hosts.members {
+	for _, host := range w.Hosts.Members {
 		p, err := netfault.Listen(w.Hosts.Outside+":0", host.Address+":2379")
 		if err != nil {
 			return err
@@ -92,17 +92,14 @@ func (w *World) openLinks(context.Context) error {
 }
 
 func (w *World) openMembers(ctx context.Context) error {
-	var peers, endpoints []string
-	for _, h := range w.Hosts.members {
-		peers = append(peers, peer(h))
-	}
-	for i, h := range w.Hosts.members {
+	var endpoints []string
+	for i := range w.Hosts.Members {
 		name := fmt.Sprintf("m%d", i+1)
 		d, err := w.disk(name)
 		if err != nil {
 			return err
 		}
-		m := newMember(name, h, d, w.options.Binary, peers)
+		m := w.Hosts.NewMember(i, d, w.options.Binary)
 		m.env = w.Clocks.Env(name)
 		w.Members = append(w.Members, m)
 		endpoints = append(endpoints, m.Endpoint)
@@ -128,7 +125,7 @@ func (w *World) openMembers(ctx context.Context) error {
 }
 
 func (w *World) openClients(context.Context) error {
-	for i, h := range w.Hosts.clients {
+	for i, h := range w.Hosts.Clients {
 		w.Clients = append(w.Clients, w.client(fmt.Sprintf("c%d", i+1), h))
 	}
 	w.lastRead = w.client("c0", &Host{Address: w.Hosts.Outside})

@@ -27,21 +27,27 @@ type Member struct {
 
 	metrics string   // host:port
 	env     []string // beside what every process has
+	binary  string   // the program
 
 	commandMu sync.Mutex
-	binary    string
 	args      []string
 }
 
-// newMember is a member of the cluster of these peers, which are host:port.
-func newMember(name string, host *Host, disk *Disk, binary string, peers []string) *Member {
-	m := &Member{Name: name, Host: host, Disk: disk, binary: binary,
-		Endpoint: host.Address + ":2379", PeerURL: "http://" + host.Address + ":2380", metrics: host.Address + ":2381"}
-	m.SetCommand([]string{"server", "--peers", strings.Join(peers, ","), "--name", host.Address + ":2380", "--listen-client", m.Endpoint})
+// NewMember is what runs on Hosts.Members[i], in a cluster that has a member on each
+// of them. It is not started, and whoever starts it kills it in the end.
+func (h *Hosts) NewMember(i int, disk *Disk, binary string) *Member {
+	var peers []string
+	for _, host := range h.Members {
+		peers = append(peers, peer(host))
+	}
+	host := h.Members[i]
+	m := &Member{Name: fmt.Sprintf("m%d", i+1), Host: host, Disk: disk, binary: binary,
+		Endpoint: host.Address + ":2379", PeerURL: "http://" + peer(host), metrics: host.Address + ":2381"}
+	m.SetCommand([]string{"server", "--peers", strings.Join(peers, ","), "--name", peer(host), "--listen-client", m.Endpoint})
 	return m
 }
 
-// peer is where a host's member listens for the others.
+// peer is where a host's member listens for the others, and its name in the cluster.
 func peer(h *Host) string { return h.Address + ":2380" }
 
 // SetCommand replaces the arguments, for this and all later lives: what "member
@@ -60,13 +66,6 @@ func (m *Member) SetCommand(words []string) {
 	m.commandMu.Lock()
 	defer m.commandMu.Unlock()
 	m.args = words
-}
-
-// SetBinary replaces the program, for all later lives.
-func (m *Member) SetBinary(path string) {
-	m.commandMu.Lock()
-	defer m.commandMu.Unlock()
-	m.binary = path
 }
 
 // Command is what the next life runs.

@@ -31,7 +31,13 @@ type life struct {
 
 var errRunning = errors.New("it is running")
 
-// begin starts a command on a host.
+// Launch starts a command on a host. It ends with this process, at the latest.
+func Launch(on *Host, cmd *exec.Cmd) (*Process, error) {
+	p := &Process{}
+	return p, p.begin(on, cmd)
+}
+
+// begin starts a command on a host; without an environment of its own it gets PATH.
 func (p *Process) begin(on *Host, cmd *exec.Cmd) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -14,9 +14,9 @@ import (
 
 // trace attaches strace to the process; undo detaches it.
 func (p *Process) trace(args ...string) (undo func() error, err error) {
-	tracer := &Process{}
 	words := append([]string{"-f", "-o", "/dev/null", "-p", fmt.Sprint(p.Pid())}, args...)
-	if err := tracer.begin(&Host{}, exec.Command("strace", words...)); err != nil {
+	tracer, err := Launch(&Host{}, exec.Command("strace", words...))
+	if err != nil {
 		return nil, err
 	}
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -44,8 +44,8 @@ func (p *Process) detach() error {
 
 // traceable tries whether strace is there and may attach to what it has not started.
 func traceable() error {
-	traced := &Process{}
-	if err := traced.begin(&Host{}, exec.Command("sleep", "60")); err != nil {
+	traced, err := Launch(&Host{}, exec.Command("sleep", "60"))
+	if err != nil {
 		return err
 	}
 	undo, err := traced.trace()
