@@ -11,7 +11,7 @@ type Mutant struct {
 	Hole    string // the section of the protocol, and what it says
 	Edits   []Edit
 	Hunters []Hunter // the cheapest first
-	Chaos   []string // arguments of test/chaos, which hunts last; nil: it does not
+	Chaos   []string // arguments of test/chaos, whose checks must object, too; nil: it does not hunt
 }
 
 // Edit replaces a text that occurs exactly once in a file.
@@ -31,6 +31,12 @@ func (h Hunter) String() string { return h.Package + " " + h.Run }
 func all() []Mutant {
 	return slices.Concat(fenceOfStoreMutants, outcomeMutants, sessionMutants, endMutants, enqueueMutants, waitMutants,
 		restoreMutants, bootstrapMutants, sqlMutants, redisMutants, fileMutants)
+}
+
+// chaos is the arguments of a short run that lets one kind of fault or two happen, one
+// at a time, to the traffic on some targets.
+func chaos(minutes, faults, targets string, more ...string) []string {
+	return append([]string{"-minutes", minutes, "-faults", faults, "-targets", targets, "-together", "1"}, more...)
 }
 
 // edit is the usual case of a mutant: one edit.

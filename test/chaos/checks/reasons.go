@@ -11,10 +11,11 @@ const told = 3 * time.Second
 
 func reasonsCheck() check {
 	return check{
-		name:     "nobody is refused without a reason",
-		what:     "whoever is refused was overtaken by a higher token, had lost or given back its claim, had stood still, or was a fault's victim",
+		name: "nobody is refused without a reason",
+		what: "whoever is refused was overtaken by a higher token, had lost or given back its claim, had stood still, or was a fault's victim; " +
+			"and whoever has lost its claim before its deadline was such a victim",
 		look:     reasons,
-		possible: anyRefused,
+		possible: func(r *run) bool { return anyRefused(r) || anyLost(r) },
 	}
 }
 
@@ -36,12 +37,13 @@ func reasons(r *run, result *Result) {
 		for _, o := range l.grants {
 			granted[hold{o.Client, o.ID}] = o
 		}
+		r.early(l, granted, result)
 		for _, o := range l.data {
 			if !refusal(o) {
 				continue
 			}
 			result.Counted++
-			if o.Reason == history.Stale && o.Highest > o.Token && higher(o) {
+			if o.Reason == history.Stale && o.Highest > o.Token && !shared(o) && higher(o) {
 				continue
 			}
 			if end := l.given[holdOf(o)]; end != nil && end.Call <= o.Return {
@@ -51,6 +53,25 @@ func reasons(r *run, result *Result) {
 				result.violate(o.Return, l.name, "%s %s with token %d was refused (%s, highest %d) for no reason that is known",
 					o.Name(), o.Kind, o.Token, o.Reason, o.Highest)
 			}
+		}
+	}
+}
+
+// early looks at losses before the deadline: somebody has removed the claim, or
+// ended its lease.
+func (r *run) early(l *lock, granted map[hold]*op, result *Result) {
+	for _, o := range l.lost {
+		if o.Call >= o.Deadline {
+			continue
+		}
+		result.Counted++
+		from := o.Call
+		if grant := granted[holdOf(o)]; grant != nil {
+			from = grant.Call
+		}
+		if !r.harmed(o, from.Add(-told), o.Call) {
+			result.violate(o.Call, l.name, "%s lost hold %d %s before its deadline, for no reason that is known (%s)",
+				o.Client, o.Hold, seconds(o.Deadline.Sub(o.Call)), o.Reason)
 		}
 	}
 }
@@ -94,7 +115,13 @@ func (r *run) explained(l *lock, o, grant *op) bool {
 	if grant != nil {
 		from = grant.Call
 	}
-	return r.during(from, o.Return, func(f *history.Fault) bool {
+	return r.harmed(o, from, o.Return)
+}
+
+// harmed reports whether a fault in that time lets the operation's client lose its
+// claims.
+func (r *run) harmed(o *op, from, to history.Time) bool {
+	return r.during(from, to, func(f *history.Fault) bool {
 		return f.Cost.Sessions || f.Cost.Rollback != "" || f.Group == "lock" || f.Cost.Pauses && victim(f, o.Client)
 	})
 }

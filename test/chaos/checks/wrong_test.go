@@ -169,6 +169,10 @@ func wrongLocks() []wrongRun {
 			a.Token, b.Token = b.Token, a.Token
 		}},
 		{reason, "not held", change("redis/counter/0", history.Get, 1, func(o *history.Op) { o.Outcome, o.Reason = history.Refused, history.NotHeld })},
+		{reason, "shared, by who came later", change("redis/counter/0", history.Get, 1, func(o *history.Op) {
+			o.Token, o.Mode, o.Outcome, o.Reason, o.Highest = 0, history.Shared, history.Refused, history.Stale, 1<<40
+		})},
+		{reason, "lost before its deadline", change("kv/counter/0", history.Lost, 0, func(o *history.Op) { o.Deadline = o.Call.Add(time.Second) })},
 		{reason, "stale, but nobody is higher", change("file/counter/0", history.Put, 15, func(o *history.Op) {
 			o.Outcome, o.Reason, o.Highest = history.Refused, history.Stale, 1<<40
 		})},
