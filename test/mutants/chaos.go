@@ -70,8 +70,8 @@ func (h *hunt) calm(ctx context.Context, mutants []Mutant) error {
 	return errors.Join(unfit...)
 }
 
-// storm lets test/chaos hunt a mutant. Clients and members are both built with it.
-func (h *hunt) storm(ctx context.Context, v verdict, folder, over string) verdict {
+// chase lets test/chaos hunt a mutant. Clients and members are both built with it.
+func (h *hunt) chase(ctx context.Context, v verdict, folder, over string) verdict {
 	binary, err := h.buildChaos(ctx, folder, over)
 	if err != nil {
 		return v.brokenBy(err)

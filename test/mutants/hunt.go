@@ -111,7 +111,7 @@ func (h *hunt) judge(ctx context.Context, m Mutant) (v verdict) {
 	if v = h.tests(ctx, v, filepath.Base(folder), over); v.broken != nil || m.Chaos == nil || !h.chaos {
 		return v
 	}
-	return h.storm(ctx, v, folder, over)
+	return h.chase(ctx, v, folder, over)
 }
 
 func (h *hunt) tests(ctx context.Context, v verdict, folder, over string) verdict {

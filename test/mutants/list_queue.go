@@ -59,6 +59,7 @@ var enqueueMutants = []Mutant{{
 `},
 	},
 	Hunters: tests("./client", "TestTokenIsOfTheEnqueue", "TestTokenIsTheCreateRevisionOfTheClaim"),
+	Chaos:   inPeace(),
 }, {
 	Name:    "TryLock without range compare",
 	Hole:    "§4 TryLock: put if the prefix is still empty",
@@ -124,6 +125,7 @@ var waitMutants = []Mutant{{
 	Hole:    "§4 a shared claim waits for the last exclusive one before it",
 	Edits:   edit("client/queue/queue.go", "func (c Claim) Exclusive() bool { return c.Mode != keys.SharedMode }", "func (c Claim) Exclusive() bool { return c.Mode == keys.Exclusive && c.Lock == \"\" }"),
 	Hunters: tests("./client", "TestSharedHoldersAndWriters"),
+	Chaos:   inPeace(),
 }, {
 	Name:    "foreign claim taken for a shared one",
 	Hole:    "§2 a claim with an empty or foreign value is exclusive",

@@ -2,7 +2,7 @@
 // protocol closes it opens the hole again, by one small change of the source, and
 // runs the tests that must object:
 //
-//	go run ./test/mutants [-run REGEX] [-chaos=false] [-v] [-list]
+//	go run ./test/mutants [-run REGEX] [-chaos=false | -tests=false] [-v] [-list]
 //
 // A mutant is killed if a test of its fails, by itself or by running out of time;
 // it has survived if all of them pass. One that does not compile is broken, which
@@ -35,12 +35,13 @@ import (
 func main() {
 	which := flag.String("run", "", "only the mutants whose names match")
 	chaos := flag.Bool("chaos", true, "let test/chaos hunt, too, where it can")
+	tests := flag.Bool("tests", true, "let tests hunt; otherwise test/chaos hunts alone, the mutants that it can")
 	verbose := flag.Bool("v", false, "print what the hunters print")
 	list := flag.Bool("list", false, "print the mutants and what hunts them, and end")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	ok, err := hunted(ctx, *which, *verbose, *chaos, *list)
+	ok, err := hunted(ctx, *which, *verbose, *chaos, *tests, *list)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "mutants: %v\n", err)
 	}
@@ -49,12 +50,15 @@ func main() {
 	}
 }
 
-func hunted(ctx context.Context, which string, verbose, chaos, list bool) (ok bool, err error) {
+func hunted(ctx context.Context, which string, verbose, chaos, tests, list bool) (ok bool, err error) {
 	pattern, err := regexp.Compile(which)
 	if err != nil {
 		return false, fmt.Errorf("-run: %w", err)
 	}
 	chosen := matching(all(), pattern)
+	if !tests {
+		chosen = withoutTests(chosen)
+	}
 	if len(chosen) == 0 {
 		return false, fmt.Errorf("no mutant's name matches %q", which)
 	}
@@ -71,7 +75,7 @@ func hunted(ctx context.Context, which string, verbose, chaos, list bool) (ok bo
 	if err := h.withoutMutants(ctx, chosen); err != nil {
 		return false, err
 	}
-	fmt.Printf("%d hunters pass without a mutant, in %v\n", len(h.alone), time.Since(began).Round(time.Second))
+	fmt.Printf("%d tests pass without a mutant, in %v\n", len(h.alone), time.Since(began).Round(time.Second))
 	var verdicts []verdict
 	for _, m := range chosen {
 		v := h.judge(ctx, m)
@@ -88,6 +92,18 @@ func matching(mutants []Mutant, pattern *regexp.Regexp) []Mutant {
 	var chosen []Mutant
 	for _, m := range mutants {
 		if pattern.MatchString(m.Name) {
+			chosen = append(chosen, m)
+		}
+	}
+	return chosen
+}
+
+// withoutTests is the mutants that test/chaos hunts, for it alone.
+func withoutTests(mutants []Mutant) []Mutant {
+	var chosen []Mutant
+	for _, m := range mutants {
+		if m.Chaos != nil {
+			m.Hunters = nil
 			chosen = append(chosen, m)
 		}
 	}

@@ -33,12 +33,6 @@ func all() []Mutant {
 		restoreMutants, bootstrapMutants, sqlMutants, redisMutants, fileMutants)
 }
 
-// chaos is the arguments of a short run that lets one kind of fault or two happen, one
-// at a time, to the traffic on some targets.
-func chaos(minutes, faults, targets string, more ...string) []string {
-	return append([]string{"-minutes", minutes, "-faults", faults, "-targets", targets, "-together", "1"}, more...)
-}
-
 // edit is the usual case of a mutant: one edit.
 func edit(file, old, new string) []Edit { return []Edit{{File: file, Old: old, New: new}} }
 

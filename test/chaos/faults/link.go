@@ -21,7 +21,7 @@ func linkKinds() []Kind {
 		Kind{Name: "requests to all members are held", Cost: sessions(silence), Do: disturb(3, (*netfault.Proxy).StallRequests, pass)},
 		Kind{Name: "replies of all members are held", Cost: sessions(silence), Do: disturb(3, (*netfault.Proxy).StallReplies, pass)},
 		Kind{Name: "the ways to members are slow", Cost: sessions(aRequest), Do: delay},
-		Kind{Name: "requests are held for a second, again and again", Cost: nothing(aRequest), Do: holdShortly},
+		Kind{Name: "requests or replies are held for a second, again and again", Cost: nothing(aRequest), Do: holdShortly},
 		Kind{Name: "two members refuse connections", Cost: sessions(aRequest), Do: disturb(2, refuse, pass)},
 	)
 }
@@ -74,13 +74,17 @@ func resetLinks(ctx context.Context, r *Run) error {
 	return err
 }
 
-// holdShortly holds what is said to one member after the other, for less than a session
-// lives: whoever has given up meanwhile goes on, and what it had sent lands late, under
-// the same hold.
+// holdShortly holds what is said to one member after the other, or what it says, for
+// less than a session lives. Whoever has given up meanwhile goes on, and what it had
+// sent lands late, or has landed, under the same hold.
 func holdShortly(ctx context.Context, r *Run) error {
 	for end := time.Now().Add(2*longer + r.For); time.Now().Before(end); {
 		p := r.pickLinks(1)[0]
-		p.StallRequests()
+		if r.Rand.IntN(3) == 0 {
+			p.StallReplies()
+		} else {
+			p.StallRequests()
+		}
 		err := wait(ctx, r.between(650*time.Millisecond, time.Second))
 		p.Pass()
 		if err = errors.Join(err, wait(ctx, r.between(0, 200*time.Millisecond))); err != nil {
