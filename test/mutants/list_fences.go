@@ -14,7 +14,6 @@ var sqlMutants = []Mutant{{
 	Hole:    "sqlfence: a token that the fence has admitted is admitted again",
 	Edits:   edit(sqlPostgres, "WHERE fence.token <= excluded.token", "WHERE fence.token < excluded.token"),
 	Hunters: tests("./fencing/sqlfence", "TestConformance"),
-	Chaos:   underPauses(),
 }, {
 	Name:    "sql: lower token admitted",
 	Hole:    "sqlfence: a lower token than the fence has admitted is refused",

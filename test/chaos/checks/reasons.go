@@ -61,7 +61,8 @@ func reasons(r *run, result *Result) {
 // ended its lease.
 func (r *run) early(l *lock, granted map[hold]*op, result *Result) {
 	for _, o := range l.lost {
-		if o.Call >= o.Deadline {
+		given := l.given[holdOf(o)]
+		if o.Call >= o.Deadline || given != nil && given.Call <= o.Call {
 			continue
 		}
 		result.Counted++
