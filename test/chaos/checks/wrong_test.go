@@ -60,6 +60,14 @@ func wrongData() []wrongRun {
 		{lost, "value of the future", func(t *testing.T, in *Input) {
 			find(t, in, "sql/bank/0", history.List, 1).Seen = find(t, in, "sql/bank/0", history.Apply, 5).Value
 		}},
+		{lost, "no write is ever acknowledged", func(_ *testing.T, in *Input) {
+			in.Ops = slices.DeleteFunc(slices.Clone(in.Ops), func(o history.Op) bool { return history.Target(o.Lock) == "redis" && o.Data() })
+			for i := range in.Ops {
+				if o := &in.Ops[i]; history.Target(o.Lock) == "redis" && o.Kind == history.Release {
+					o.Kind, o.Outcome, o.Value, o.Key = history.Put, history.Failed, o.Name(), "n"
+				}
+			}
+		}},
 		{lost, "sum changes", change("file/bank/0", history.List, 3, func(o *history.Op) { o.Sum++ })},
 		{lost, "element of a set", func(t *testing.T, in *Input) { o := lastList(t, in, "kv/set/0"); o.Items = o.Items[1:] }},
 		{lost, "deleted element comes back", func(t *testing.T, in *Input) {
