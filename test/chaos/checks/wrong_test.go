@@ -30,6 +30,15 @@ func vanish(lock string, n int) func(*testing.T, *Input) {
 	}
 }
 
+// waitsInVain adds somebody who waits while others are granted theirs.
+func waitsInVain(d time.Duration, came history.Outcome) func(*testing.T, *Input) {
+	return func(t *testing.T, in *Input) {
+		waited := *find(t, in, "file/bank/0", history.Acquire, 1)
+		waited.ID, waited.Lock, waited.Outcome, waited.Return = 10_000, "file/bank/1", came, waited.Call.Add(d)
+		in.Ops = append(in.Ops, waited)
+	}
+}
+
 func lastList(t *testing.T, in *Input, lock string) *history.Op {
 	t.Helper()
 	for i := len(in.Ops) - 1; i >= 0; i-- {
@@ -168,6 +177,8 @@ func wrongLocks() []wrongRun {
 				}
 			}
 		}},
+		{"no lock is stuck", "for half a minute", waitsInVain(30*time.Second, history.Failed)},
+		{"no lock is stuck", "until somebody has come to an end", waitsInVain(16*time.Second, history.OK)},
 		{fifo, "told late", func(t *testing.T, in *Input) {
 			a, b := find(t, in, "redis/counter/0", history.Acquire, 1), find(t, in, "redis/counter/0", history.Acquire, 2)
 			a.Return = b.Return + ms
