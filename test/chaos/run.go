@@ -78,7 +78,7 @@ func (s *scenario) build(ctx context.Context) error {
 	}
 	s.world, err = world.New(ctx, world.Options{Folder: s.folder, Clients: s.clients, Binary: filepath.Join(s.folder, "fencelock"),
 		Self: []string{self}, Clocks: clocks, Output: s.output,
-		Traffic: traffic.Config{TTL: s.ttl, Seed: s.seed, Targets: s.targets, Workloads: s.workloads, Think: 20 * time.Millisecond, Hasty: 600 * time.Millisecond}})
+		Traffic: traffic.Config{TTL: s.ttl, Seed: s.seed, Targets: s.targets, Workloads: s.workloads, Think: 20 * time.Millisecond, Hasty: 250 * time.Millisecond}})
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ const opTimeout = 5 * time.Second
 
 // impatient is the chance in a hundred that an operation on kv waits for Config.Hasty
 // only. Its holder goes on, while what was sent may still land.
-const impatient = 25
+const impatient = 40
 
 // patienceFor is how long the next operation waits for its answer.
 func (p *part) patienceFor() time.Duration {
