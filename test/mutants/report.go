@@ -56,24 +56,28 @@ func (v verdict) word() string {
 
 // what killed it, or hunted in vain.
 func (v verdict) what() string {
-	words := v.byTests()
-	switch {
-	case v.broken != nil:
+	if v.broken != nil {
 		return firstLine(v.broken.Error())
-	case len(v.objected) > 0:
-		words += fmt.Sprintf("; and by chaos: %s", strings.Join(v.objected, ", "))
-	case v.missed():
-		words += "; not by chaos " + v.astray
 	}
-	return words
+	var words []string
+	if len(v.mutant.Hunters) > 0 {
+		words = append(words, v.byTests())
+	}
+	switch {
+	case len(v.objected) > 0:
+		words = append(words, "by chaos: "+strings.Join(v.objected, ", "))
+	case v.missed():
+		words = append(words, strings.TrimSpace("not by chaos "+v.astray))
+	}
+	return strings.Join(words, "; and ")
 }
 
 func (v verdict) byTests() string {
 	switch {
 	case v.late:
-		return v.by + " (out of time)"
+		return "by " + v.by + " (out of time)"
 	case v.killed:
-		return v.by
+		return "by " + v.by
 	}
 	var hunters []string
 	for _, h := range v.mutant.Hunters {
@@ -89,7 +93,7 @@ func firstLine(text string) string {
 
 // printVerdict is for who watches.
 func printVerdict(w io.Writer, v verdict) {
-	fmt.Fprintf(w, "%-8s  %5.1f s  %s: %s\n", v.word(), v.took.Seconds(), v.mutant.Name, v.what())
+	fmt.Fprintf(w, "%-8s  %5.1f s  %s, %s\n", v.word(), v.took.Seconds(), v.mutant.Name, v.what())
 	if v.broken != nil {
 		fmt.Fprintln(w, v.broken)
 	}
