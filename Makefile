@@ -50,7 +50,7 @@ soak: ## the same for hours: make soak MINUTES=600
 	@test/setup.sh
 	go run ./test/chaos -minutes $(or $(MINUTES),120) -clock -html chaos.html -json chaos.json
 
-mutants: ## opens each hole of the protocol again, and sees the tests object; a quarter of an hour
+mutants: ## opens each hole of the protocol again, and sees the tests and chaos object; half an hour
 	@test/setup.sh
 	go run ./test/mutants
 

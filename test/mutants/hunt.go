@@ -11,22 +11,19 @@ import (
 	"time"
 )
 
-// hunterTime bounds one hunter, chaosTime a run of test/chaos. Hunters take
-// seconds; what takes longer hangs.
-const (
-	hunterTime = time.Minute
-	chaosTime  = 10 * time.Minute
-)
+// hunterTime bounds one hunter. They take seconds; what takes longer hangs.
+const hunterTime = time.Minute
 
 // hunt is one run of this program.
 type hunt struct {
 	root    string // of the tree
 	folder  string // temporary
 	verbose bool
+	chaos   bool                     // test/chaos hunts, too
 	alone   map[Hunter]time.Duration // how long hunters have taken without a mutant
 }
 
-func newHunt(ctx context.Context, verbose bool) (*hunt, error) {
+func newHunt(ctx context.Context, verbose, chaos bool) (*hunt, error) {
 	root, err := output(ctx, "", "go", "list", "-m", "-f", "{{.Dir}}")
 	if err != nil {
 		return nil, fmt.Errorf("find the module: %w", err)
@@ -35,7 +32,7 @@ func newHunt(ctx context.Context, verbose bool) (*hunt, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a temporary folder: %w", err)
 	}
-	return &hunt{root: root, folder: folder, verbose: verbose, alone: map[Hunter]time.Duration{}}, nil
+	return &hunt{root: root, folder: folder, verbose: verbose, chaos: chaos, alone: map[Hunter]time.Duration{}}, nil
 }
 
 func (h *hunt) close() { _ = os.RemoveAll(h.folder) }
@@ -72,6 +69,9 @@ func (h *hunt) withoutMutants(ctx context.Context, mutants []Mutant) error {
 			}
 		}
 	}
+	if h.chaos {
+		unfit = append(unfit, h.calm(ctx, mutants))
+	}
 	for _, binary := range binaries {
 		_ = os.Remove(binary) // large; the folder goes in the end anyway
 	}
@@ -93,7 +93,8 @@ func fit(text string, got outcome) error {
 	return nil
 }
 
-// judge lets a mutant's hunters loose on it, one after the other, until one kills.
+// judge lets a mutant's hunters loose on it, one after the other, until one kills; and
+// test/chaos beside them.
 func (h *hunt) judge(ctx context.Context, m Mutant) (v verdict) {
 	began := time.Now()
 	defer func() { v.took = time.Since(began) }()
@@ -107,17 +108,21 @@ func (h *hunt) judge(ctx context.Context, m Mutant) (v verdict) {
 	if err != nil {
 		return v.brokenBy(err)
 	}
-	for i, hunter := range m.Hunters {
-		binary, err := h.build(ctx, hunter.Package, filepath.Join(filepath.Base(folder), fmt.Sprintf("hunter%d", i)), over)
+	if v = h.tests(ctx, v, filepath.Base(folder), over); v.broken != nil || m.Chaos == nil || !h.chaos {
+		return v
+	}
+	return h.chase(ctx, v, folder, over)
+}
+
+func (h *hunt) tests(ctx context.Context, v verdict, folder, over string) verdict {
+	for i, hunter := range v.mutant.Hunters {
+		binary, err := h.build(ctx, hunter.Package, filepath.Join(folder, fmt.Sprintf("hunter%d", i)), over)
 		if err != nil {
 			return v.brokenBy(err)
 		}
 		if _, got := h.hunt(ctx, hunter, binary); !got.passed {
 			return v.killedBy(hunter.Package+" "+got.by, got.late)
 		}
-	}
-	if m.Chaos != nil {
-		return h.chaos(ctx, v, folder, over)
 	}
 	return v
 }
@@ -168,19 +173,4 @@ func deepest(failed [][]string) (name string) {
 		}
 	}
 	return name
-}
-
-// chaos runs test/chaos on a mutant. What that builds by itself is mutated, too.
-func (h *hunt) chaos(ctx context.Context, v verdict, folder, over string) verdict {
-	p := process{dir: h.root, echo: h.verbose, env: []string{"GOFLAGS=-overlay=" + over}}
-	binary := filepath.Join(folder, "chaos")
-	if text, err := p.run(ctx, "go", "build", "-o", binary, "./test/chaos"); err != nil {
-		return v.brokenBy(fmt.Errorf("build test/chaos: %w\n%s", err, text))
-	}
-	bounded, cancel := context.WithTimeout(ctx, chaosTime)
-	defer cancel()
-	if _, err := p.run(bounded, binary, v.mutant.Chaos...); err != nil {
-		return v.killedBy("test/chaos "+strings.Join(v.mutant.Chaos, " "), bounded.Err() != nil)
-	}
-	return v
 }

@@ -11,6 +11,7 @@ var restoreMutants = []Mutant{{
 	Hole:    "§6 floor = max(revision + 10⁹, microseconds since 1970): no token twice",
 	Edits:   edit(restoreFile, "floor = max(revision+margin, now.UnixMicro())", "floor = revision + 1"),
 	Hunters: tests("./cluster/snapshot", "TestRestoreTwiceRises"),
+	Chaos:   underRestores(),
 }, {
 	Name:    "restore's floor without the clock",
 	Hole:    "§6 floor = max(revision + 10⁹, microseconds since 1970): a second restore is above the first",
@@ -34,6 +35,7 @@ var restoreMutants = []Mutant{{
 	Hole:    "§6 delete every key bound to a lease: otherwise A's claim comes back to life",
 	Edits:   edit(editFile, "	return claim || e.lease != 0\n", "	return !claim && e.lease != 0\n"),
 	Hunters: tests("./cluster/snapshot", "TestRestoreEdits"),
+	Chaos:   underRestores(),
 }, {
 	Name:    "restore leaves leases",
 	Hole:    "§6 delete every lease record",
@@ -49,6 +51,7 @@ var restoreMutants = []Mutant{{
 	Hole:    "§6 token floor: an empty cluster above N",
 	Edits:   edit("cluster/snapshot/empty.go", "		return s.putCompacted(floor)\n", "		return s.putCompacted(1)\n"),
 	Hunters: tests("./cluster/snapshot", "TestEmptyStartsAboveTheFloor"),
+	Chaos:   underEmptyStarts(),
 }, {
 	Name:    "snapshot of a member that is cut off",
 	Hole:    "§6 snapshots begin with a linearizable read and are refused if older",

@@ -20,6 +20,12 @@ var sqlMutants = []Mutant{{
 	Edits:   edit(sqlLite, "SET token = excluded.token WHERE token <= excluded.token`,\n			Highest", "SET token = excluded.token WHERE token <> 0`,\n			Highest"),
 	Hunters: tests("./fencing/sqlfence", "TestConformance"),
 }, {
+	Name:    "sql: lower token admitted by PostgreSQL",
+	Hole:    "sqlfence: a lower token than the fence has admitted is refused",
+	Edits:   edit(sqlPostgres, "WHERE fence.token <= excluded.token", "WHERE fence.token <> 0"),
+	Hunters: tests("./fencing/sqlfence", "TestConformance"),
+	Chaos:   underPauses(),
+}, {
 	Name:    "sql: lower token admitted by MySQL",
 	Hole:    "sqlfence: a lower token than the fence has admitted is refused",
 	Edits:   edit("fencing/sqlfence/mysql.go", "LAST_INSERT_ID(GREATEST(token, VALUES(token)))", "LAST_INSERT_ID(VALUES(token))"),
@@ -67,6 +73,7 @@ var redisMutants = []Mutant{{
 	Hole:    "redisfence: a lower token than the fence has admitted is refused",
 	Edits:   edit(redisScript, "if higher(stands, token) then return {'stale', stands} end\n", ""),
 	Hunters: tests("./fencing/redisfence", "TestConformance"),
+	Chaos:   underPauses(),
 }, {
 	Name:    "redis: read does not raise the fence",
 	Hole:    "redisfence: a holder's first operation, a read too, claims the fence",
@@ -116,6 +123,7 @@ var fileMutants = []Mutant{{
 	Hole:    "filefence: a lower token than the fence has admitted is refused",
 	Edits:   edit("fencing/filefence/grip.go", "	if seq.Token < g.record.Token {\n", "	if seq.Token < g.record.Token && g.turn == nil {\n"),
 	Hunters: tests("./fencing/filefence", "TestConformance"),
+	Chaos:   underPauses(),
 }, {
 	Name:    "http: handler does not hold the guard",
 	Hole:    "httpfence: a newer holder's request waits for an older one's handler",

@@ -124,6 +124,7 @@ var waitMutants = []Mutant{{
 	Hole:    "§4 a shared claim waits for the last exclusive one before it",
 	Edits:   edit("client/queue/queue.go", "func (c Claim) Exclusive() bool { return c.Mode != keys.SharedMode }", "func (c Claim) Exclusive() bool { return c.Mode == keys.Exclusive && c.Lock == \"\" }"),
 	Hunters: tests("./client", "TestSharedHoldersAndWriters"),
+	Chaos:   inPeace(),
 }, {
 	Name:    "foreign claim taken for a shared one",
 	Hole:    "§2 a claim with an empty or foreign value is exclusive",

@@ -22,6 +22,7 @@ var fenceOfStoreMutants = []Mutant{{
 	}
 `),
 	Hunters: tests("./fencing/kv", "TestEveryOperationIsFenced"),
+	Chaos:   underPauses(),
 }, {
 	Name: "first read does not claim the fence",
 	Hole: "§5 a holder's first operation, a read too, claims the fence",
@@ -46,6 +47,7 @@ var fenceOfStoreMutants = []Mutant{{
 `, `	answer, err := kv.etcd.Txn(ctx).Then(kv.records.delete(key)).Commit()
 `),
 	Hunters: tests("./fencing/kv", "TestEveryOperationIsFenced"),
+	Chaos:   underPauses(),
 }, {
 	Name: "delete forgets the fence",
 	Hole: "§5 deleting data never lowers or removes a fence",
@@ -106,6 +108,7 @@ var fenceOfStoreMutants = []Mutant{{
 	Hole:    "§5 shared holders claim the fence as hex(f)s",
 	Edits:   edit(kvHandle, "keys.Shared(grant.Oldest), keys", "keys.Claimed(grant.Sequencer.Token), keys"),
 	Hunters: tests("./fencing/kv", "TestSharedReadersDoNotFenceEachOther"),
+	Chaos:   inPeace(),
 }, {
 	Name:    "shared holder above its fence",
 	Hole:    "§5 shared holders are admitted while the fence is below hex(token+1)",
@@ -119,6 +122,7 @@ var outcomeMutants = []Mutant{{
 	Hole:    "§5 after ErrUncertain there is a barrier",
 	Edits:   edit(kvRequest, "if !outcome.Answered(err) && !kv.claims(fence) {", "if outcome.Answered(err) && !kv.claims(fence) {"),
 	Hunters: tests("./fencing/kv", "TestLostWriteCannotLandLate"),
+	Chaos:   underHeldWords(),
 }, {
 	Name: "barrier that only reads",
 	Hole: "§5 the barrier puts the fence again: m has changed",
@@ -127,6 +131,7 @@ var outcomeMutants = []Mutant{{
 		{kvBarrier, "		kv.learn(view{value: kv.mine, revision: resp.Header.Revision})\n", ""},
 	},
 	Hunters: tests("./fencing/kv", "TestLostWriteCannotLandLate"),
+	Chaos:   underHeldWords(),
 }, {
 	Name: "barrier given up with its call",
 	Hole: "§5 the barrier runs in the background until it commits",
@@ -160,11 +165,13 @@ var outcomeMutants = []Mutant{{
 		{kvHandle, "ops: []clientv3.Op{kv.records.put(key, value)}})\n	if err != nil {\n", "ops: []clientv3.Op{kv.records.put(key, value)}})\n	if errors.Is(err, fencing.ErrUncertain) {\n		return 0, nil\n	}\n	if err != nil {\n"},
 	},
 	Hunters: tests("./fencing/kv", "TestLostClaimingWriteCannotLandLate"),
+	Chaos:   underHeldWords(),
 }, {
 	Name:    "lost connection taken for a refusal",
 	Hole:    "§4 a request that timed out may still commit a second later",
 	Edits:   edit("fencing/kv/outcome/outcome.go", "	known, ok := etcdError(err).(rpctypes.EtcdError)\n	if !ok {\n		return false\n	}\n", "	known, ok := etcdError(err).(rpctypes.EtcdError)\n	if !ok {\n		return true\n	}\n"),
 	Hunters: tests("./fencing/kv/outcome", "TestOnlyARefusalIsCertain"),
+	Chaos:   underHeldWords(),
 }, {
 	Name:    "write sent twice",
 	Hole:    "§5 a write is sent once: the second could land after a later one",

@@ -11,7 +11,7 @@ type Mutant struct {
 	Hole    string // the section of the protocol, and what it says
 	Edits   []Edit
 	Hunters []Hunter // the cheapest first
-	Chaos   []string // arguments of test/chaos, which hunts last; nil: it does not
+	Chaos   []string // arguments of test/chaos, whose checks must object, too; nil: it does not hunt
 }
 
 // Edit replaces a text that occurs exactly once in a file.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -153,12 +154,32 @@ func TestSummary(t *testing.T) {
 	}{
 		{killed, "killed", true},
 		{verdict{mutant: m}, "SURVIVED", false},
+		{verdict{mutant: m, killed: true, hunted: true, objected: []string{"a promise"}}, "killed", true},
+		{verdict{mutant: m, killed: true, hunted: true, astray: "FAIL"}, "MISSED", false},
+		{verdict{mutant: Mutant{Name: "stormed"}, hunted: true, objected: []string{"a promise"}}, "killed", true},
 		{verdict{mutant: m}.brokenBy(errors.New("no such variable")), "BROKEN", false},
 	} {
 		var out strings.Builder
 		if got := printSummary(&out, []verdict{killed, c.v}, 0); got != c.ok || !strings.Contains(out.String(), "\n"+c.want) {
 			t.Errorf("%s: got %t and\n%s", c.want, got, out.String())
 		}
+	}
+}
+
+// Only a broken promise kills: not a run that could not be made, nor one in which there
+// was nothing to look at.
+func TestObjections(t *testing.T) {
+	var found run
+	if err := json.Unmarshal([]byte(`{"checks": [
+		{"name": "kept", "passed": true, "counted": 5},
+		{"name": "broken", "counted": 5, "violations": [{"text": "a is lost"}]},
+		{"name": "broken and nothing counted", "violations": [{"text": "b is left"}]},
+		{"name": "unseen", "violations": [{"text": "saw nothing"}]},
+		{"name": "the run came to its end", "counted": 1, "violations": [{"text": "no leader"}]}]}`), &found); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := found.objections(), []string{"broken", "broken and nothing counted"}; !slices.Equal(got, want) {
+		t.Errorf("objections of %q, want of %q", got, want)
 	}
 }
 

@@ -30,11 +30,28 @@ func lostCheck() check {
 			found, losses := account(r)
 			result.Counted, result.Wrong, result.Violations = found.Counted, found.Wrong, found.Violations
 			for _, l := range losses {
+				if l.Target != history.Control && l.Acknowledged == 0 && r.asksForWrites(l.Target) {
+					result.violate(0, "", "no write of %s was acknowledged", l.Target)
+				}
 				result.Note += fmt.Sprintf("%s: %d acknowledged, %d lost, %d lost as stated; ", l.Target, l.Acknowledged, l.Lost, l.Stated)
 			}
 		},
 		possible: fencedData,
 	}
+}
+
+// fewWrites may all fail.
+const fewWrites = 10
+
+// asksForWrites reports whether more than a few writes to a target were tried.
+func (r *run) asksForWrites(target string) bool {
+	n := 0
+	for _, l := range r.locks {
+		if l.target == target {
+			n += len(only(l.data, (*op).Write))
+		}
+	}
+	return n > fewWrites
 }
 
 // ledger collects what became of writes. Of the control, losses are counted and are

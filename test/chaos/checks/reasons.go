@@ -11,10 +11,11 @@ const told = 3 * time.Second
 
 func reasonsCheck() check {
 	return check{
-		name:     "nobody is refused without a reason",
-		what:     "whoever is refused was overtaken by a higher token, had lost or given back its claim, had stood still, or was a fault's victim",
+		name: "nobody is refused without a reason",
+		what: "whoever is refused was overtaken by a higher token, had lost or given back its claim, had stood still, or was a fault's victim; " +
+			"and whoever has lost its claim before its deadline was such a victim",
 		look:     reasons,
-		possible: anyRefused,
+		possible: func(r *run) bool { return anyRefused(r) || anyLost(r) },
 	}
 }
 
@@ -32,16 +33,13 @@ func anyRefused(r *run) bool {
 func reasons(r *run, result *Result) {
 	for _, l := range r.locks {
 		higher := l.claims()
-		granted := map[hold]*op{}
-		for _, o := range l.grants {
-			granted[hold{o.Client, o.ID}] = o
-		}
+		granted := l.granted()
 		for _, o := range l.data {
 			if !refusal(o) {
 				continue
 			}
 			result.Counted++
-			if o.Reason == history.Stale && o.Highest > o.Token && higher(o) {
+			if o.Reason == history.Stale && o.Highest > o.Token && !shared(o) && higher(o) {
 				continue
 			}
 			if end := l.given[holdOf(o)]; end != nil && end.Call <= o.Return {

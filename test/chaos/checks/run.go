@@ -57,7 +57,7 @@ type check struct {
 func all() []check {
 	return []check{
 		lostCheck(), tokensCheck(), fenceCheck(), modelsCheck(), refusedCheck(), deadlineCheck(), overlapCheck(), sessionsCheck(), regrantCheck(),
-		serviceCheck(), orderCheck(), reasonsCheck(), membersCheck(), leftoverCheck(),
+		serviceCheck(), stuckCheck(), orderCheck(), reasonsCheck(), membersCheck(), leftoverCheck(),
 	}
 }
 

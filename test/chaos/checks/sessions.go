@@ -29,10 +29,15 @@ func sessions(r *run, result *Result) {
 	grants, silent := 0, 0
 	for _, l := range r.locks {
 		grants += len(l.grants)
+		granted := l.granted()
 		for _, o := range l.lost {
 			result.Counted++
+			from := o.Call.Add(-r.TTL - aftermath)
+			if grant := granted[holdOf(o)]; grant != nil && o.Call < o.Deadline { // somebody has taken it away
+				from = max(from, grant.Call.Add(-told))
+			}
 			switch {
-			case r.during(o.Call.Add(-r.TTL-aftermath), o.Call, func(f *history.Fault) bool { return mayEnd(f, o) }):
+			case r.during(from, o.Call, func(f *history.Fault) bool { return mayEnd(f, o) }):
 			case strings.Contains(o.Reason, silence):
 				silent++
 			default:
@@ -48,6 +53,15 @@ func sessions(r *run, result *Result) {
 	if silent*100 > grants {
 		result.violate(0, "", "%s", result.Note)
 	}
+}
+
+// granted is the acquisitions of a lock by the hold that they began.
+func (l *lock) granted() map[hold]*op {
+	granted := map[hold]*op{}
+	for _, o := range l.grants {
+		granted[hold{o.Client, o.ID}] = o
+	}
+	return granted
 }
 
 // mayEnd reports whether a fault has stated that it may end the session behind a hold.

@@ -30,6 +30,15 @@ func vanish(lock string, n int) func(*testing.T, *Input) {
 	}
 }
 
+// waitsInVain adds somebody who waits while others are granted theirs.
+func waitsInVain(d time.Duration, came history.Outcome) func(*testing.T, *Input) {
+	return func(t *testing.T, in *Input) {
+		waited := *find(t, in, "file/bank/0", history.Acquire, 1)
+		waited.ID, waited.Lock, waited.Outcome, waited.Return = 10_000, "file/bank/1", came, waited.Call.Add(d)
+		in.Ops = append(in.Ops, waited)
+	}
+}
+
 func lastList(t *testing.T, in *Input, lock string) *history.Op {
 	t.Helper()
 	for i := len(in.Ops) - 1; i >= 0; i-- {
@@ -59,6 +68,14 @@ func wrongData() []wrongRun {
 		{lost, "value that nobody wrote", change("sql/counter/0", history.Get, 2, func(o *history.Op) { o.Seen = "c9.1-1" })},
 		{lost, "value of the future", func(t *testing.T, in *Input) {
 			find(t, in, "sql/bank/0", history.List, 1).Seen = find(t, in, "sql/bank/0", history.Apply, 5).Value
+		}},
+		{lost, "no write is ever acknowledged", func(_ *testing.T, in *Input) {
+			in.Ops = slices.DeleteFunc(slices.Clone(in.Ops), func(o history.Op) bool { return history.Target(o.Lock) == "redis" && o.Data() })
+			for i := range in.Ops {
+				if o := &in.Ops[i]; history.Target(o.Lock) == "redis" && o.Kind == history.Release {
+					o.Kind, o.Outcome, o.Value, o.Key = history.Put, history.Failed, o.Name(), "n"
+				}
+			}
 		}},
 		{lost, "sum changes", change("file/bank/0", history.List, 3, func(o *history.Op) { o.Sum++ })},
 		{lost, "element of a set", func(t *testing.T, in *Input) { o := lastList(t, in, "kv/set/0"); o.Items = o.Items[1:] }},
@@ -189,6 +206,8 @@ func wrongLocks() []wrongRun {
 				}
 			}
 		}},
+		{"no lock is stuck", "for half a minute", waitsInVain(30*time.Second, history.Failed)},
+		{"no lock is stuck", "until somebody has come to an end", waitsInVain(16*time.Second, history.OK)},
 		{fifo, "told late", func(t *testing.T, in *Input) {
 			a, b := find(t, in, "redis/counter/0", history.Acquire, 1), find(t, in, "redis/counter/0", history.Acquire, 2)
 			a.Return = b.Return + ms
@@ -198,6 +217,9 @@ func wrongLocks() []wrongRun {
 			a.Token, b.Token = b.Token, a.Token
 		}},
 		{reason, "not held", change("redis/counter/0", history.Get, 1, func(o *history.Op) { o.Outcome, o.Reason = history.Refused, history.NotHeld })},
+		{reason, "shared, by who came later", change("redis/counter/0", history.Get, 1, func(o *history.Op) {
+			o.Token, o.Mode, o.Outcome, o.Reason, o.Highest = 0, history.Shared, history.Refused, history.Stale, 1<<40
+		})},
 		{reason, "stale, but nobody is higher", change("file/counter/0", history.Put, 15, func(o *history.Op) {
 			o.Outcome, o.Reason, o.Highest = history.Refused, history.Stale, 1<<40
 		})},

@@ -4,6 +4,7 @@ package faults
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/fencelock/fencelock/test/netfault"
@@ -20,6 +21,7 @@ func linkKinds() []Kind {
 		Kind{Name: "requests to all members are held", Cost: sessions(silence), Do: disturb(3, (*netfault.Proxy).StallRequests, pass)},
 		Kind{Name: "replies of all members are held", Cost: sessions(silence), Do: disturb(3, (*netfault.Proxy).StallReplies, pass)},
 		Kind{Name: "the ways to members are slow", Cost: sessions(aRequest), Do: delay},
+		Kind{Name: "requests or replies are held for a second, again and again", Cost: nothing(aRequest), Do: holdShortly},
 		Kind{Name: "two members refuse connections", Cost: sessions(aRequest), Do: disturb(2, refuse, pass)},
 	)
 }
@@ -70,6 +72,26 @@ func resetLinks(ctx context.Context, r *Run) error {
 	})
 	r.Note("%d times", n)
 	return err
+}
+
+// holdShortly holds what is said to one member after the other, or what it says, for
+// less than a session lives. Whoever has given up meanwhile goes on, and what it had
+// sent lands late, or has landed, under the same hold.
+func holdShortly(ctx context.Context, r *Run) error {
+	for end := time.Now().Add(2*r.longer() + r.For); time.Now().Before(end); {
+		p := r.pickLinks(1)[0]
+		if r.Rand.IntN(3) == 0 {
+			p.StallReplies()
+		} else {
+			p.StallRequests()
+		}
+		err := wait(ctx, r.between(650*time.Millisecond, time.Second))
+		p.Pass()
+		if err = errors.Join(err, wait(ctx, r.between(0, 200*time.Millisecond))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // delay makes each way slow by another time, less than a renewal has.

@@ -24,6 +24,7 @@ type Config struct {
 	Folder    string        // where the files of control and file lie; created if missing
 	Think     time.Duration // up to this long between a read and the write that follows from it
 	Pause     time.Duration // up to this long between two acquisitions of a task; 0 means 100 ms for each lock
+	Hasty     time.Duration // some operations are given up so soon, well before the session's end; 0: none
 	Final     bool          // take each lock once, read everything there, and end
 }
 

@@ -14,6 +14,18 @@ import (
 // opTimeout bounds each operation, whatever becomes of the lock meanwhile.
 const opTimeout = 5 * time.Second
 
+// impatient is the chance in a hundred that an operation on kv waits for Config.Hasty
+// only. Its holder goes on, while what was sent may still land.
+const impatient = 40
+
+// patienceFor is how long the next operation waits for its answer.
+func (p *part) patienceFor() time.Duration {
+	if p.cfg.Hasty > 0 && history.Target(p.lock) == kvTarget && p.percent(impatient) {
+		return p.cfg.Hasty
+	}
+	return opTimeout
+}
+
 // hold is one acquisition of one lock, or of several together.
 type hold struct {
 	*task
@@ -88,7 +100,7 @@ func (p *part) do(e history.Event, fn func(ctx context.Context, e *history.Event
 		return false
 	}
 	// Not the lock's context, nor the process's: what is late must reach the fence.
-	ctx, cancel := context.WithTimeout(fencing.NewContext(context.Background(), p.seq), opTimeout)
+	ctx, cancel := context.WithTimeout(fencing.NewContext(context.Background(), p.seq), p.patienceFor())
 	defer cancel()
 	err := fn(ctx, &e)
 	settle(&e, err)

@@ -30,8 +30,9 @@ const (
 
 // Chances in a hundred of what a hold does beside the usual.
 const (
-	idleHold    = 3 // it does nothing at all
-	longThinker = 1 // of each round
+	idleHold    = 3  // it does nothing at all
+	longThinker = 1  // of each round
+	slowStarter = 30 // of each round, the first too: a pause finds reads to come late, not writes only
 	goesOn      = 60
 )
 
@@ -71,6 +72,9 @@ func (h *hold) work(ctx context.Context) {
 		for _, p := range h.parts {
 			if h.over || ctx.Err() != nil {
 				return
+			}
+			if h.percent(slowStarter) {
+				h.think(ctx)
 			}
 			p.round(ctx)
 		}
