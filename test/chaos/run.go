@@ -92,7 +92,7 @@ func (s *scenario) build(ctx context.Context) error {
 	}
 	s.world, err = world.New(ctx, world.Options{Folder: s.folder, Clients: s.clients, Binary: binary,
 		Self: []string{self}, Clocks: clocks, Output: s.output,
-		Traffic: traffic.Config{TTL: s.ttl, Seed: s.seed, Targets: s.targets, Workloads: s.workloads, Think: 20 * time.Millisecond, Hasty: 250 * time.Millisecond}})
+		Traffic: traffic.Config{TTL: s.ttl, Seed: s.seed, Targets: s.targets, Workloads: s.workloads, Think: 40 * time.Millisecond, Hasty: 250 * time.Millisecond}})
 	if err != nil {
 		return err
 	}
