@@ -152,6 +152,9 @@ func TestOperationsWaitForTheBarrier(t *testing.T) {
 	if got := w.transactions(); got != sent {
 		t.Errorf("%d transactions got through", got-sent)
 	}
+	if n := w.lostReads(); n != 0 { // they would have been answered from before the write
+		t.Errorf("the read was sent %d times before the barrier", n)
+	}
 	w.lose(false)
 	mustPut(t, handle, "k", "1")
 }

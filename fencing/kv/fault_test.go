@@ -2,6 +2,7 @@ package kv_test
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -24,6 +25,7 @@ type wire struct {
 	whenHeld func()                                           // called once, when a request is held back
 	held     []func(context.Context) (*pb.TxnResponse, error) // held back, oldest first
 	seen     int                                              // transactions that went through
+	lost     int                                              // transactions that would have put nothing, and were lost
 	meeting  func()                                           // called once, before transaction number meetAt is sent
 	meetAt   int
 }
@@ -64,6 +66,8 @@ func (w *wire) intercept(ctx context.Context, method string, req, reply any, con
 		})
 	} else if isTxn && !lost {
 		w.seen++
+	} else if isTxn && !puts(txn) {
+		w.lost++
 	}
 	var notify func()
 	if isTxn && w.seen == w.meetAt {
@@ -80,6 +84,17 @@ func (w *wire) intercept(ctx context.Context, method string, req, reply any, con
 		return status.Error(codes.Unavailable, "the test lost this request")
 	}
 	return invoke(ctx, method, req, reply, conn, opts...)
+}
+
+func puts(txn *pb.TxnRequest) bool {
+	return slices.ContainsFunc(txn.Success, func(op *pb.RequestOp) bool { return op.GetRequestPut() != nil })
+}
+
+// lostReads is how many transactions without a put were sent, and lost.
+func (w *wire) lostReads() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.lost
 }
 
 // hold makes the next n transactions time out without being sent.

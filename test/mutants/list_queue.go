@@ -59,6 +59,7 @@ var enqueueMutants = []Mutant{{
 `},
 	},
 	Hunters: tests("./client", "TestTokenIsOfTheEnqueue", "TestTokenIsTheCreateRevisionOfTheClaim"),
+	Chaos:   inPeace(),
 }, {
 	Name:    "TryLock without range compare",
 	Hole:    "§4 TryLock: put if the prefix is still empty",
