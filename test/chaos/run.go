@@ -27,6 +27,7 @@ type scenario struct {
 	began  time.Time
 	world  *world.World
 
+	replaced   string // the overlay that members are built with: the command line's, or the clocks'
 	kinds      []faults.Kind
 	notes      []string // what a reader should know beside the checks
 	start, end history.Facts
@@ -37,7 +38,7 @@ type scenario struct {
 
 // run does it all; what was found is in the error.
 func run(ctx context.Context, opts options) (err error) {
-	s := &scenario{options: opts, output: os.Stdout, began: time.Now()}
+	s := &scenario{options: opts, output: os.Stdout, began: time.Now(), replaced: opts.overlay}
 	if err := s.openFolder(); err != nil {
 		return err
 	}
@@ -113,7 +114,7 @@ func (s *scenario) clocks() (*clock.Clocks, error) {
 		return nil, err
 	}
 	var err error
-	if s.overlay, err = clock.Overlay(dir); err != nil {
+	if s.replaced, err = clock.Overlay(dir); err != nil {
 		return nil, err
 	}
 	processes := []string{"m1", "m2", "m3"}
@@ -126,11 +127,11 @@ func (s *scenario) clocks() (*clock.Clocks, error) {
 // compile builds the members' program. Clients are this program, which is built
 // again if they need clocks of their own.
 func (s *scenario) compile(ctx context.Context) (binary, self string, err error) {
-	if binary, err = world.Build(ctx, s.folder, s.overlay, world.Program); err != nil {
+	if binary, err = world.Build(ctx, s.folder, s.replaced, world.Program); err != nil {
 		return "", "", err
 	}
 	if s.clock {
-		self, err = world.Build(ctx, s.folder, s.overlay, "test/chaos")
+		self, err = world.Build(ctx, s.folder, s.replaced, "test/chaos")
 	} else {
 		self, err = os.Executable()
 	}
