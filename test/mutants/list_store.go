@@ -107,7 +107,6 @@ var fenceOfStoreMutants = []Mutant{{
 	Hole:    "§5 shared holders claim the fence as hex(f)s",
 	Edits:   edit(kvHandle, "keys.Shared(grant.Oldest), keys", "keys.Claimed(grant.Sequencer.Token), keys"),
 	Hunters: tests("./fencing/kv", "TestSharedReadersDoNotFenceEachOther"),
-	Chaos:   inPeace(),
 }, {
 	Name:    "shared holder above its fence",
 	Hole:    "§5 shared holders are admitted while the fence is below hex(token+1)",
@@ -121,7 +120,6 @@ var outcomeMutants = []Mutant{{
 	Hole:    "§5 after ErrUncertain there is a barrier",
 	Edits:   edit(kvRequest, "if !outcome.Answered(err) && !kv.claims(fence) {", "if outcome.Answered(err) && !kv.claims(fence) {"),
 	Hunters: tests("./fencing/kv", "TestLostWriteCannotLandLate"),
-	Chaos:   underHeldWords(),
 }, {
 	Name: "barrier that only reads",
 	Hole: "§5 the barrier puts the fence again: m has changed",
