@@ -13,6 +13,8 @@ import (
 
 	"github.com/fencelock/fencelock/client"
 	"github.com/fencelock/fencelock/test/chaos/world"
+
+	"github.com/fencelock/fencelock/test/testbinary"
 )
 
 type members struct {
@@ -33,7 +35,7 @@ func newMembers(t *testing.T, f fault) *members {
 	}
 	folder := t.TempDir()
 	for i := range c.hosts.Members {
-		m := c.hosts.NewMember(i, newDisk(t, folder, fmt.Sprintf("disk%d", i+1), f.disks), os.Getenv(binaryVariable))
+		m := c.hosts.NewMember(i, newDisk(t, folder, fmt.Sprintf("disk%d", i+1), f.disks), testbinary.Path())
 		t.Cleanup(func() { _ = m.Kill() })
 		c.all = append(c.all, m)
 	}

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/fencelock/fencelock/test/chaos/world"
+
+	"github.com/fencelock/fencelock/test/testbinary"
 )
 
 // testTime bounds what a test waits for.
@@ -23,7 +25,7 @@ const testTime = time.Minute
 
 // command is the program with these arguments.
 func command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, os.Getenv(binaryVariable), args...)
+	cmd := exec.CommandContext(ctx, testbinary.Path(), args...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "FENCELOCK_SERVER_LISTEN_METRICS=off"}
 	return cmd
 }

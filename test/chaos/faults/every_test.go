@@ -15,6 +15,7 @@ import (
 	"github.com/fencelock/fencelock/test/chaos/clock"
 	"github.com/fencelock/fencelock/test/chaos/history"
 	"github.com/fencelock/fencelock/test/chaos/world"
+	"github.com/fencelock/fencelock/test/testbinary"
 )
 
 // testTime bounds one kind; a member that starts anew takes most of it.
@@ -136,7 +137,7 @@ func newWorld(t *testing.T) *world.World {
 	defer cancel()
 	self, err := os.Executable()
 	must(t, err)
-	o := world.Options{Folder: t.TempDir(), Clients: 2, Binary: os.Getenv(builtVariable), Self: []string{self}, Output: t.Output()}
+	o := world.Options{Folder: t.TempDir(), Clients: 2, Binary: testbinary.Path(), Self: []string{self}, Output: t.Output()}
 	if *every {
 		o.Clocks, err = clock.New(t.TempDir(), "m1", "m2", "m3", "c1", "c2")
 		must(t, err)

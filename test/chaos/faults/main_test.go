@@ -17,12 +17,11 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/fencelock/fencelock/client"
 	"github.com/fencelock/fencelock/test/chaos/clock"
 	"github.com/fencelock/fencelock/test/chaos/traffic"
 	"github.com/fencelock/fencelock/test/chaos/world"
+	"github.com/fencelock/fencelock/test/testbinary"
 )
 
 // every has all kinds tried, for some minutes, in place of a few.
@@ -31,39 +30,23 @@ var every = flag.Bool("every", false, "try every kind of fault, for some minutes
 // pairs is how many random pairs of kinds are tried.
 var pairs = flag.Int("pairs", 0, "try so many pairs of kinds, at random")
 
-// builtVariable tells the tests where TestMain has built the program.
-const builtVariable = "FENCELOCK_TEST_BINARY"
-
 func TestMain(m *testing.M) {
 	if slices.Contains(os.Args[1:], "client") {
 		os.Exit(clientProcess())
 	}
-	flag.Parse()
-	dir, err := build()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
-		_ = os.RemoveAll(dir)
-		os.Exit(code)
-	}))
+	testbinary.Main(m, build)
 }
 
 // build makes the program; where all kinds are tried, with a clock that can be set,
 // which takes a minute more.
-func build() (dir string, err error) {
-	if dir, err = os.MkdirTemp("", "fencelock-faults"); err != nil {
-		return "", err
-	}
+func build(dir string) (path string, err error) {
 	overlay := ""
 	if *every {
 		if overlay, err = clock.Overlay(dir); err != nil {
-			return dir, err
+			return "", err
 		}
 	}
-	binary, err := world.Build(context.Background(), dir, overlay, world.Program)
-	return dir, errors.Join(err, os.Setenv(builtVariable, binary))
+	return world.Build(context.Background(), dir, overlay, world.Program)
 }
 
 // clientProcess takes the same lock as all others, over and over.

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/fencelock/fencelock/test/testbinary"
 )
 
 // leftovers is what a process's worlds have left in the machine.
@@ -101,7 +103,7 @@ func TestGivenUp(t *testing.T) {
 
 // hold is the life of a run that is killed.
 func hold() (code int) {
-	w, err := New(context.Background(), Options{Folder: os.Args[2], Clients: 1, Binary: os.Getenv(binaryVariable), Self: []string{os.Args[0]}})
+	w, err := New(context.Background(), Options{Folder: os.Args[2], Clients: 1, Binary: testbinary.Path(), Self: []string{os.Args[0]}})
 	if err != nil {
 		fmt.Println(err)
 		return 1

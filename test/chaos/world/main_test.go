@@ -7,7 +7,6 @@ package world
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -15,14 +14,10 @@ import (
 	"syscall"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"github.com/fencelock/fencelock/test/chaos/history"
 	"github.com/fencelock/fencelock/test/chaos/traffic"
+	"github.com/fencelock/fencelock/test/testbinary"
 )
-
-// binaryVariable tells the tests where TestMain has built the program.
-const binaryVariable = "FENCELOCK_TEST_BINARY"
 
 func TestMain(m *testing.M) {
 	if slices.Contains(os.Args[1:], "client") {
@@ -31,23 +26,7 @@ func TestMain(m *testing.M) {
 	if slices.Contains(os.Args[1:], "hold") {
 		os.Exit(hold())
 	}
-	dir, err := build()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
-		_ = os.RemoveAll(dir)
-		os.Exit(code)
-	}))
-}
-
-func build() (dir string, err error) {
-	if dir, err = os.MkdirTemp("", "fencelock-world"); err != nil {
-		return "", err
-	}
-	binary, err := Build(context.Background(), dir, "", Program)
-	return dir, errors.Join(err, os.Setenv(binaryVariable, binary))
+	testbinary.Main(m, func(dir string) (string, error) { return Build(context.Background(), dir, "", Program) })
 }
 
 // clientProcess writes one operation and waits for its end. A last one says what it

@@ -16,6 +16,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/fencelock/fencelock/test/chaos/history"
+
+	"github.com/fencelock/fencelock/test/testbinary"
 )
 
 // testTime bounds what a test waits for.
@@ -25,7 +27,7 @@ func options(t *testing.T) Options {
 	t.Helper()
 	self, err := os.Executable()
 	must(t, err)
-	return Options{Folder: t.TempDir(), Clients: 2, Binary: os.Getenv(binaryVariable), Self: []string{self}, Output: t.Output()}
+	return Options{Folder: t.TempDir(), Clients: 2, Binary: testbinary.Path(), Self: []string{self}, Output: t.Output()}
 }
 
 func newWorld(t *testing.T) *World {
@@ -197,7 +199,7 @@ func tracedMember(t *testing.T, w *World) {
 	must(t, m.LaunchUnder([]string{"strace", "-D", "-f", "--seccomp-bpf", "-o", "/dev/null", "-e", "trace=fsync,fdatasync"}))
 	must(t, m.Ready(ctx))
 	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", m.Pid()))
-	if must(t, err); exe != os.Getenv(binaryVariable) {
+	if must(t, err); exe != testbinary.Path() {
 		t.Errorf("the process is %s, want the member itself", exe)
 	}
 	must(t, m.Terminate(ctx))
