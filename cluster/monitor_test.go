@@ -123,40 +123,44 @@ func TestReadyzAlarms(t *testing.T) {
 	}
 }
 
-// A member that is being stopped says so while its clients move over.
+// A member that is being stopped says so while its clients move over: here one
+// whose request lasts longer than it is waited for.
 func TestReadyzDraining(t *testing.T) {
 	t.Parallel()
 	c := monitored(t, 1, nil)
 	m := c.Members[0]
 	c.Client(t).Watch(t.Context(), "x") // a stream, which is ended first
-	url, answers, closed := "http://"+m.MetricsAddr()+"/readyz", make(chan string), make(chan struct{})
+	leave, err := m.Occupy(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := make(chan struct{})
+	go func() { defer close(closed); _ = m.Close() }()
+	if !saysBeforeEnd(m, "being stopped", closed) {
+		t.Error("/readyz never said that the member is being stopped")
+	}
+	leave()
+	<-closed
+}
+
+// saysBeforeEnd asks without a pause whether the member is ready, until it says so
+// or has ended.
+func saysBeforeEnd(m *cluster.Member, what string, ended <-chan struct{}) bool {
 	// A client of its own: others close the idle connections of the default one.
 	web := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	go func() { // asks without a pause
-		defer close(answers)
-		for {
-			resp, err := web.Get(url)
-			if err == nil {
-				text, _ := io.ReadAll(resp.Body)
-				_ = resp.Body.Close()
-				answers <- string(text)
-				continue
-			}
-			select {
-			case <-closed:
-				return
-			default:
+	for {
+		if resp, err := web.Get("http://" + m.MetricsAddr() + "/readyz"); err == nil {
+			text, _ := io.ReadAll(resp.Body)
+			_ = resp.Body.Close()
+			if strings.Contains(string(text), what) {
+				return true
 			}
 		}
-	}()
-	<-answers
-	go func() { defer close(closed); _ = m.Close() }()
-	said := false
-	for text := range answers {
-		said = said || strings.Contains(text, "being stopped")
-	}
-	if !said {
-		t.Error("/readyz never said that the member is being stopped")
+		select {
+		case <-ended:
+			return false
+		default:
+		}
 	}
 }
 

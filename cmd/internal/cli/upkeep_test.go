@@ -137,7 +137,7 @@ func hollow(t *testing.T, etcd *clientv3.Client) {
 	await(t, "the pages are free", func() bool {
 		for _, endpoint := range etcd.Endpoints() {
 			s, err := etcd.Status(testContext(t), endpoint)
-			if err != nil || s.DbSizeInUse > s.DbSize/4 {
+			if err != nil || s.DbSizeInUse > 160*piece/4 { // not a share of the size: some members shrink at once
 				return false
 			}
 		}
