@@ -26,9 +26,14 @@
 //
 // # What is promised, and what is not
 //
-//   - The default floor is above every revision that the old cluster can have
-//     reached since the snapshot, as long as it made fewer than a million writes
-//     per second on average since 1970.
+//   - The default floor is the present, in microseconds since 1970. It is above
+//     every revision that any cluster has reached which began at 1, at an earlier
+//     present or at the default floor of an earlier restore, and made fewer than a
+//     million writes per second; as long as no clock was ahead of this one.
+//   - Where the clock is behind the snapshot's revision (it is wrong, or somebody
+//     gave a higher floor by hand) the default floor is 10^9 above the snapshot.
+//     That is above what this cluster has reached since, but not above what a
+//     cluster has which was restored from the same snapshot before.
 //   - A floor that is given is believed: see [RestoreConfig].
 //   - Whatever was written after the snapshot is lost.
 package snapshot

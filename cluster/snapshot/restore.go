@@ -18,8 +18,8 @@ import (
 	"github.com/fencelock/fencelock/cluster/disk"
 )
 
-// margin is the default distance, in revisions, between the snapshot and the
-// floor: it matters only where the clock is far behind.
+// margin is the distance, in revisions, between the snapshot and the floor where the
+// clock does not say how many there may have been.
 const margin = 1_000_000_000
 
 // ErrNotEmpty: the data folder has something in it. Nothing was touched.
@@ -32,8 +32,8 @@ type RestoreConfig struct {
 
 	// Floor is what every later token is above. It must be the same on every
 	// member, and above every token that was ever issued; what is known to be too
-	// low is refused. Default: the snapshot's revision + 10^9, or the microseconds
-	// since 1970, whichever is higher.
+	// low is refused. Default: the microseconds since 1970, or the snapshot's
+	// revision + 10^9 if the clock is behind that revision; see ClockBehind.
 	Floor int64
 
 	// Namespaces to edit, beside the default one and those found by their fences.
@@ -46,6 +46,11 @@ type Restored struct {
 	Origin     Origin
 	Namespaces []string // edited
 	Dropped    int      // keys that were bound to a lease, or claims
+
+	// ClockBehind: the default floor does not come from the clock, which is behind
+	// the snapshot's revision. It is above the snapshot's cluster all the same, but
+	// another restore of the same snapshot would have the same floor.
+	ClockBehind bool
 }
 
 // Restore stages an edited copy of a snapshot as the first data of a member. The
@@ -66,8 +71,11 @@ func Restore(ctx context.Context, cfg RestoreConfig) (Restored, error) {
 func restore(ctx context.Context, cfg RestoreConfig) (result Restored, err error) {
 	path := filepath.Join(cfg.DataDir, originDB)
 	result.Snapshot, err = verify(ctx, cfg.Snapshot, cfg.Namespaces, func(tx *bbolt.Tx, c *content) error {
-		floor, err := floorAbove(c.revision, cfg.Floor, time.Now())
-		if err != nil {
+		floor := cfg.Floor
+		if floor == 0 {
+			floor, result.ClockBehind = defaultFloor(c.revision, time.Now())
+		}
+		if err := checkFloor(floor, c.revision); err != nil {
 			return err
 		}
 		result.Origin.Floor = floor
@@ -92,13 +100,14 @@ func restore(ctx context.Context, cfg RestoreConfig) (result Restored, err error
 	return result, disk.Complete(path)
 }
 
-// floorAbove chooses the floor, or checks the one that is asked for.
-func floorAbove(revision, asked int64, now time.Time) (int64, error) {
-	floor := asked
-	if asked == 0 {
-		floor = max(revision+margin, now.UnixMicro())
+// defaultFloor is the clock wherever it can be. Anything beyond it would be beyond
+// the floor of the next restore of the same snapshot, too, and of a cluster that is
+// made anew above the present.
+func defaultFloor(revision int64, now time.Time) (floor int64, behind bool) {
+	if clock := now.UnixMicro(); clock > revision {
+		return clock, false
 	}
-	return floor, checkFloor(floor, revision)
+	return revision + margin, true
 }
 
 func newBirth() string {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -196,17 +197,29 @@ func checkHistory(t *testing.T, etcd *clientv3.Client, d day) {
 // long as that was less than a million a second.
 func TestRestoreTwiceRises(t *testing.T) {
 	d := newDay(t)
-	first := restored(t, d.file, filepath.Join(t.TempDir(), "m"), 0)
-	second := restored(t, d.file, filepath.Join(t.TempDir(), "m"), 0)
-	if first.Origin.Floor < d.revision+1_000_000_000 || second.Origin.Floor <= first.Origin.Floor {
-		t.Errorf("got the floors %d and %d after revision %d", first.Origin.Floor, second.Origin.Floor, d.revision)
+	wantRising(t, d.file, d.revision)
+}
+
+// wantRising restores a snapshot twice by default, and returns the second result.
+// Each floor lies in the past: a cluster that is made anew begins at the present.
+func wantRising(t *testing.T, file string, revision int64) snapshot.Restored {
+	t.Helper()
+	first := restored(t, file, filepath.Join(t.TempDir(), "m"), 0)
+	second := restored(t, file, filepath.Join(t.TempDir(), "m"), 0)
+	floors := []int64{revision, first.Origin.Floor, second.Origin.Floor, time.Now().UnixMicro()}
+	if !slices.IsSorted(floors) || len(slices.Compact(floors)) < 4 {
+		t.Errorf("got %d: want that the revision, the floors of the two restores and the present rise", floors)
+	}
+	if first.ClockBehind || second.ClockBehind {
+		t.Error("the clock is said to be behind")
 	}
 	if first.Origin.Birth == second.Origin.Birth {
 		t.Errorf("both have the birth %s", first.Origin.Birth)
 	}
+	return second
 }
 
-// A restored cluster can be saved and restored again.
+// A restored cluster can be saved and restored again, at once and more than once.
 func TestRestoreOfARestore(t *testing.T) {
 	d := newDay(t)
 	cfg := clustertest.Configs(t, clustertest.Config{Members: 1})[0]
@@ -214,9 +227,24 @@ func TestRestoreOfARestore(t *testing.T) {
 	apply(t, cfg)
 	again := filepath.Join(t.TempDir(), "again.db")
 	info := saved(t, dial(t, startAll(t, cfg)...), again)
+	wantRising(t, again, info.Revision)
+	if info.Fences != 2 {
+		t.Errorf("got %d fences, want 2", info.Fences)
+	}
+}
+
+// Tokens that are ahead of the clock rise from there, and it is said that the clock
+// was of no use.
+func TestRestoreAheadOfTheClock(t *testing.T) {
+	d := newDay(t)
+	cfg := clustertest.Configs(t, clustertest.Config{Members: 1})[0]
+	restored(t, d.file, cfg.DataDir, time.Now().Add(time.Hour).UnixMicro())
+	apply(t, cfg)
+	again := filepath.Join(t.TempDir(), "again.db")
+	info := saved(t, dial(t, startAll(t, cfg)...), again)
 	r := restored(t, again, filepath.Join(t.TempDir(), "m"), 0)
-	if r.Origin.Floor < info.Revision+1_000_000_000 || info.Fences != 2 {
-		t.Errorf("got floor %d after revision %d, %d fences; want a billion more, 2", r.Origin.Floor, info.Revision, info.Fences)
+	if want := info.Revision + 1_000_000_000; r.Origin.Floor != want || !r.ClockBehind {
+		t.Errorf("got floor %d, clock behind: %v; want %d, true", r.Origin.Floor, r.ClockBehind, want)
 	}
 }
 

@@ -8,15 +8,26 @@ const (
 
 var restoreMutants = []Mutant{{
 	Name:    "restore without a floor",
-	Hole:    "§6 floor = max(revision + 10⁹, microseconds since 1970): no token twice",
-	Edits:   edit(restoreFile, "floor = max(revision+margin, now.UnixMicro())", "floor = revision + 1"),
+	Hole:    "§6 floor = microseconds since 1970, or revision + 10⁹: no token twice",
+	Edits:   edit(restoreFile, "return clock, false", "return revision + 1 + 0*clock, false"),
 	Hunters: tests("./cluster/snapshot", "TestRestoreTwiceRises"),
 	Chaos:   underRestores(),
 }, {
 	Name:    "restore's floor without the clock",
-	Hole:    "§6 floor = max(revision + 10⁹, microseconds since 1970): a second restore is above the first",
-	Edits:   edit(restoreFile, "floor = max(revision+margin, now.UnixMicro())", "floor = revision + margin"),
+	Hole:    "§6 floor = microseconds since 1970: a second restore is above the first",
+	Edits:   edit(restoreFile, "return clock, false", "return revision + margin + 0*clock, false"),
 	Hunters: tests("./cluster/snapshot", "TestRestoreTwiceRises"),
+}, {
+	Name:    "restore's floor beyond the clock",
+	Hole:    "§6 floor = microseconds since 1970: a second restore of a restored cluster, or a rebuild above the present, is above the first",
+	Edits:   edit(restoreFile, "return clock, false", "return max(clock, revision+margin), false"),
+	Hunters: tests("./cluster/snapshot", "TestRestoreOfARestore"),
+	Chaos:   underSecondRestores(),
+}, {
+	Name:    "restore's floor below the snapshot, by a clock that is behind",
+	Hole:    "§6 floor = microseconds since 1970, or revision + 10⁹ where the clock is behind",
+	Edits:   edit(restoreFile, "return revision + margin, true", "return now.UnixMicro(), true"),
+	Hunters: tests("./cluster/snapshot", "TestRestoreAheadOfTheClock"),
 }, {
 	Name: "restore edits fences in place",
 	Hole: "§6 put every fence at a new revision: edited in place, a cached m would pass",

@@ -19,6 +19,12 @@ func underRestores() []string {
 	return storm("0.1", "^all disks are lost, a snapshot is restored$", "kv,file", "counter")
 }
 
+// underSecondRestores: the cluster begins anew twice from one snapshot, and again
+// from one of the cluster that came of it.
+func underSecondRestores() []string {
+	return storm("0.4", "one snapshot is restored twice$", "kv,file", "counter")
+}
+
 // underEmptyStarts: the cluster begins anew, above a floor.
 func underEmptyStarts() []string {
 	return storm("0.1", "^all disks are lost, an empty cluster has a token floor$", "kv,file", "counter")

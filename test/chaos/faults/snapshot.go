@@ -11,9 +11,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
-
-	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/fencelock/fencelock/test/chaos/history"
 	"github.com/fencelock/fencelock/test/chaos/world"
@@ -27,6 +24,7 @@ const begun history.Time = 1
 func snapshotKinds() []Kind {
 	return grouped("cluster", []string{members, network, links, locks, clocks}, nil,
 		Kind{Name: "all disks are lost, a snapshot is restored", Cost: rollback("kv", "the kv writes after the snapshot", aRestore), Do: restoreSnapshot},
+		Kind{Name: "all disks are lost, and again; one snapshot is restored twice", Cost: rollback("kv", "the kv writes after the snapshot", 2*aRestore), Do: restoreTwice},
 		Kind{Name: "all disks are lost, an empty cluster has a token floor", Cost: rollback("kv", "all kv writes", aRestore), Do: startEmpty},
 	)
 }
@@ -50,45 +48,34 @@ func restoreSnapshot(ctx context.Context, r *Run) error {
 	})
 }
 
-// startEmpty loses everything, without a snapshot; what is known is the revision of
-// a moment before, from the metrics, say.
+// restoreTwice restores one snapshot, lets the cluster work for a while, and goes
+// back to the same snapshot. Nothing in it tells of the tokens issued since.
+func restoreTwice(ctx context.Context, r *Run) error {
+	r.everybody()
+	return r.withSnapshot(ctx, func(file string) error {
+		if err := r.restore(ctx, file); err != nil {
+			return err
+		}
+		if err := r.hold(ctx); err != nil {
+			return err
+		}
+		between, err := r.sequencers(ctx)
+		return errors.Join(err, r.restore(ctx, file), r.outdated(ctx, between))
+	})
+}
+
+// startEmpty loses everything, without a snapshot, and nobody knows what was issued.
 func startEmpty(ctx context.Context, r *Run) error {
 	r.everybody()
 	r.Fault.Cost.Since, r.Fault.Cost.SinceEnd = begun, begun
-	floor, err := r.floor(ctx)
-	if err = errors.Join(err, r.hold(ctx)); err != nil {
+	if err := r.hold(ctx); err != nil {
 		return err
 	}
-	r.Note("floor %s", floor)
 	old, err := r.sequencers(ctx)
 	if err = errors.Join(err, r.loseAll()); err != nil {
 		return err
 	}
-	return errors.Join(r.startAnew(ctx, "--token-floor", floor), r.outdated(ctx, old))
-}
-
-// margin is what a restore puts between the snapshot's revision and its floor, and so
-// what may be between the present and the revision that is known.
-const margin = 1_000_000_000
-
-// floor is what --token-floor must be: "now", if that is certainly enough. It is not
-// after restores in quick succession, since each moves the tokens ahead by the
-// margin, which is a thousand seconds of a clock of microseconds.
-func (r *Run) floor(ctx context.Context) (floor string, err error) {
-	err = until(ctx, "read the revision", func() error {
-		within, cancel := context.WithTimeout(ctx, aRequest)
-		defer cancel()
-		now, err := r.World.Etcd().Get(within, "fencelock/", clientv3.WithCountOnly())
-		if err != nil {
-			return err
-		}
-		floor = "now"
-		if least := now.Header.Revision + margin; least > time.Now().UnixMicro() {
-			floor = strconv.FormatInt(least, 10)
-		}
-		return nil
-	})
-	return floor, err
+	return errors.Join(r.startAnew(ctx, "--token-floor", "now"), r.outdated(ctx, old))
 }
 
 // everybody is a victim.
