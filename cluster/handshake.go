@@ -76,6 +76,9 @@ func (m *Member) answer(a addresses, origin snapshot.Origin) (bootstrap.Answer, 
 		Floor:    origin.Floor,
 		FloorNow: m.cfg.TokenFloor == FloorNow && origin.Snapshot == "",
 		Ran:      m.folder.ran(),
+
+		Heartbeat: m.cfg.Heartbeat,
+		Election:  m.cfg.Election,
 	}
 	for _, urls := range a.peers {
 		self.Peers = append(self.Peers, memberKey(urls))
