@@ -38,6 +38,7 @@ func (s Server) member(ctx context.Context, here host) (cluster.Config, error) {
 		Quota:           s.Quota,
 		Retention:       s.Retention,
 		Defrag:          cluster.Defrag{Every: s.Defrag},
+		StartTimeout:    s.StartTimeout,
 		ClientTLS:       s.ClientTLS.member(),
 		PeerTLS:         s.PeerTLS.member(),
 		Tokens:          s.Tokens.member(),
