@@ -32,6 +32,27 @@ func TestRestoredMeetsTheOldCluster(t *testing.T) {
 	put(t, c.Client(t), "k", "w")
 }
 
+// Single nodes mostly have the same address. Their clusters differ all the same, so
+// that whoever sees two of them can tell.
+func TestSingleNodesAreDifferentClusters(t *testing.T) {
+	t.Parallel()
+	cfg := single(t)
+	ids := map[uint64]bool{}
+	for range 2 {
+		m := start(t, cfg)
+		resp, err := dial(t, m).Get(t.Context(), "k")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids[resp.Header.ClusterId] = true
+		shut(t, m)
+		wipe(t, cfg)
+	}
+	if len(ids) != 2 {
+		t.Errorf("two single nodes have the cluster ids %v, want two", ids)
+	}
+}
+
 // A floor that was taken from a clock which has been set back since is taken again.
 func TestTokenFloorOfAClockThatWasAhead(t *testing.T) {
 	t.Parallel()
