@@ -24,18 +24,18 @@ func ClockFloor(now time.Time) (int64, error) {
 
 func clockText(now time.Time) string { return now.UTC().Format(time.RFC3339) }
 
-// defaultFloor is the present. Anything beyond it would be beyond the floor of the
-// next restore of the same snapshot, too, and of a cluster that is made anew above
-// the present. So there is none where the present is no use.
-func defaultFloor(revision int64, now time.Time) (int64, error) {
-	clock, err := ClockFloor(now)
-	if err != nil {
-		return 0, err
+// defaultFloor is the present wherever it can be. Anything beyond it would be beyond
+// the floor of the next restore of the same snapshot, too, and of a cluster that is
+// made anew above the present.
+//
+// Where the snapshot is ahead of the clock, or the clock is certainly behind, the
+// floor lies above the snapshot by more than a cluster makes in a day, and by the
+// time since 2026: so a second restore of the same snapshot begins above the first
+// there as well, as long as the clock goes on.
+func defaultFloor(revision int64, now time.Time) (floor int64, behind bool) {
+	if clock, err := ClockFloor(now); err == nil && clock > revision {
+		return clock, false
 	}
-	if clock > revision {
-		return clock, nil
-	}
-	return 0, fmt.Errorf("%w: it shows %s, and the tokens of this snapshot are ahead of that, so that every restore of it would begin at the same floor, and issue the same tokens; "+
-		"set the clock if it is wrong; if the tokens were moved ahead by hand, restore with --floor N, above every token that was ever issued: %d, if the snapshot was never restored before",
-		ErrClock, clockText(now), revision+margin)
+	since := max(0, now.Sub(written).Microseconds())
+	return max(now.UnixMicro(), revision+margin+since), true
 }

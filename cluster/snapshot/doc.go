@@ -31,9 +31,9 @@
 //     present or at the default floor of an earlier restore, and made fewer than a
 //     million writes per second; as long as no clock was ahead of this one.
 //   - Where the clock is behind the snapshot's revision (it is wrong, or somebody
-//     gave a higher floor by hand) there is no default floor: [ErrClock]. Whatever
-//     was made of the snapshot alone would be the same in a second restore of it,
-//     and so would the tokens.
+//     gave a higher floor by hand) the default floor is as far above the snapshot
+//     as the present is above 2026. A second restore is above the first as long as
+//     this host's clock goes on between them.
 //   - A floor that is given is believed: see [RestoreConfig].
 //   - Whatever was written after the snapshot is lost.
 package snapshot

@@ -37,14 +37,18 @@ func Empty(dir string, floor int64) error {
 	return nil
 }
 
+// room is how far above a snapshot the floor may be: enough for each that
+// defaultFloor chooses until 2061.
+const room = 1 << 50
+
 // checkFloor refuses a floor that is not above revision. One beyond MaxFloor is for a
 // snapshot that is there already.
 func checkFloor(floor, revision int64) error {
 	switch {
 	case floor <= revision:
 		return fmt.Errorf("floor %d: must be above %d", floor, revision)
-	case floor > max(MaxFloor, revision+margin):
-		return fmt.Errorf("floor %d: at most %d is allowed", floor, max(MaxFloor, revision+margin))
+	case floor > max(MaxFloor, revision+room):
+		return fmt.Errorf("floor %d: at most %d is allowed", floor, max(MaxFloor, revision+room))
 	}
 	return nil
 }

@@ -32,8 +32,8 @@ type RestoreConfig struct {
 
 	// Floor is what every later token is above. It must be the same on every
 	// member, and above every token that was ever issued; what is known to be too
-	// low is refused. Default: the microseconds since 1970, or
-	// ErrClock if they are not above the snapshot's revision.
+	// low is refused. Default: the microseconds since 1970; see ClockBehind for
+	// where these are of no use.
 	Floor int64
 
 	// Namespaces to edit, beside the default one and those found by their fences.
@@ -46,6 +46,12 @@ type Restored struct {
 	Origin     Origin
 	Namespaces []string // edited
 	Dropped    int      // keys that were bound to a lease, or claims
+
+	// ClockBehind: the clock is behind the snapshot's revision, or shows a time
+	// before 2026. The default floor is as far above the snapshot as the present is
+	// above 2026, and 10^9 more. Tokens are ahead of the clock from then on, so that
+	// "now" is too low a floor for a later cluster.
+	ClockBehind bool
 }
 
 // Restore stages an edited copy of a snapshot as the first data of a member. The
@@ -68,9 +74,7 @@ func restore(ctx context.Context, cfg RestoreConfig) (result Restored, err error
 	result.Snapshot, err = verify(ctx, cfg.Snapshot, cfg.Namespaces, func(tx *bbolt.Tx, c *content) error {
 		floor := cfg.Floor
 		if floor == 0 {
-			if floor, err = defaultFloor(c.revision, time.Now()); err != nil {
-				return err
-			}
+			floor, result.ClockBehind = defaultFloor(c.revision, time.Now())
 		}
 		if err := checkFloor(floor, c.revision); err != nil {
 			return err

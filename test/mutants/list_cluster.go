@@ -10,24 +10,24 @@ const (
 var restoreMutants = []Mutant{{
 	Name:    "restore without a floor",
 	Hole:    "§6 floor = microseconds since 1970: no token twice",
-	Edits:   edit(clockFile, "clock > revision {\n\t\treturn clock, nil", "clock > revision {\n\t\treturn revision + 1, nil"),
+	Edits:   edit(clockFile, "return clock, false", "return revision + 1, false"),
 	Hunters: tests("./cluster/snapshot", "TestRestoreTwiceRises"),
 	Chaos:   underRestores(),
 }, {
 	Name:    "restore's floor without the clock",
 	Hole:    "§6 floor = microseconds since 1970: a second restore is above the first",
-	Edits:   edit(clockFile, "clock > revision {\n\t\treturn clock, nil", "clock > revision {\n\t\treturn revision + margin, nil"),
+	Edits:   edit(clockFile, "return clock, false", "return revision + margin, false"),
 	Hunters: tests("./cluster/snapshot", "TestRestoreTwiceRises"),
 }, {
 	Name:    "restore's floor beyond the clock",
 	Hole:    "§6 floor = microseconds since 1970: a second restore of a restored cluster, or a rebuild above the present, is above the first",
-	Edits:   edit(clockFile, "clock > revision {\n\t\treturn clock, nil", "clock > revision {\n\t\treturn max(clock, revision+margin), nil"),
+	Edits:   edit(clockFile, "return clock, false", "return max(clock, revision+margin), false"),
 	Hunters: tests("./cluster/snapshot", "TestRestoreOfARestore"),
 	Chaos:   underSecondRestores(),
 }, {
-	Name:    "restore's floor above the snapshot, by a clock that is behind",
-	Hole:    "§6 floor = microseconds since 1970; where the clock is behind, a second restore would have the floor of the first",
-	Edits:   edit(clockFile, "if clock > revision {\n\t\treturn clock, nil", "if true {\n\t\treturn max(clock, revision+margin), nil"),
+	Name:    "second restore as high as the first, by a clock that is behind",
+	Hole:    "§6 where the clock is behind, a second restore is above the first all the same",
+	Edits:   edit(clockFile, "revision+margin+since", "revision+margin+0*since"),
 	Hunters: tests("./cluster/snapshot", "TestRestoreAheadOfTheClock"),
 }, {
 	Name:    "a floor from a clock that has lost its battery",

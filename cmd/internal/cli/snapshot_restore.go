@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -43,6 +44,10 @@ every member of the old cluster.`,
 			})
 			if err != nil {
 				return fmt.Errorf("%s: %w", commandName(cmd), err)
+			}
+			if restored.ClockBehind {
+				fmt.Fprintf(a.Stderr, "fencelock: %s: warning: this host's clock, %s, is behind the tokens of the snapshot, or wrong; if it is wrong, set it and restore again. "+
+					"Tokens will be ahead of clocks from here on: give a number, not now, to a later --token-floor\n", commandName(cmd), time.Now().UTC().Format(time.RFC3339))
 			}
 			return a.print(cfg.Output, restoredState(restored, cfg))
 		}),
