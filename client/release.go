@@ -96,7 +96,7 @@ func (s *Session) takeBack(ctx context.Context, places []place, ask, certain boo
 	for _, p := range places {
 		s.slots.giveBack(p.queue, p.slot, err == nil && done.certain)
 		if err != nil {
-			s.sweep.add(p.key)
+			s.sweep.add(swept{key: p.key, decided: p.token != 0})
 		}
 	}
 	return done, err
