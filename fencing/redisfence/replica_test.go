@@ -31,6 +31,11 @@ func TestReplicaIsNotRead(t *testing.T) {
 		"get":     func(h *redisfence.Handle) error { _, _, err := h.Get(t.Context(), "k"); return err },
 		"advance": func(h *redisfence.Handle) error { return h.Advance(t.Context()) },
 		"set":     func(h *redisfence.Handle) error { return h.Set(t.Context(), "k", nil, 0) },
+		"delete":  func(h *redisfence.Handle) error { _, err := h.Delete(t.Context(), "nothing"); return err },
+		"compare": func(h *redisfence.Handle) error {
+			_, err := h.CompareAndSet(t.Context(), "k", []byte("another"), nil, 0)
+			return err
+		},
 		"run": func(h *redisfence.Handle) error {
 			_, err := h.Run(t.Context(), "return redis.call('GET', KEYS[1])", []string{"k"}, nil)
 			return err
