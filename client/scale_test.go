@@ -63,12 +63,12 @@ func TestRenewalsPerTTL(t *testing.T) {
 	}
 }
 
-// shortLocks is how many locks TestShortLocksLeaveNothing takes; a million, say, with
+// shortLocks is how many locks each case of TestShortLocksLeaveNothing takes; a million, say, with
 // FENCELOCK_TEST_SHORT_LOCKS=1000000.
 func shortLocks(t *testing.T) int {
 	text, set := os.LookupEnv("FENCELOCK_TEST_SHORT_LOCKS")
 	if !set {
-		return 20_000
+		return 10_000
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1000 {
