@@ -68,7 +68,7 @@ func (s *Session) forsake(places []place, err error) {
 	uncertain := errors.Is(err, errUncertain)
 	for _, p := range places {
 		if uncertain {
-			s.sweep.add(p.key)
+			s.sweep.add(swept{key: p.key, decided: outcome.Answered(err)})
 		}
 		s.slots.giveBack(p.queue, p.slot, !uncertain)
 	}

@@ -35,9 +35,11 @@ type Event struct {
 // that it yields: ctx's own, ErrClosed, ErrUnavailable, or what the cluster refused.
 //
 // etcd does not say why a key was deleted, so its lease is asked for as soon as the
-// event has come, also while the loop is busy. A lock whose session was closed within
-// that moment (one round trip, or the time for which the watch was behind) after it
-// was given back is told as Lost. A broken shared lock is told as Released.
+// event has come, also while the loop is busy; that it is gone since its session was
+// closed is read in the history, which takes about a tenth of a second. What cannot be
+// told from a loss is told as Lost: a foreign client that gives its lock back and its
+// lease at once, and a closed session over whose end the history was compacted. A
+// broken shared lock is told as Released.
 //
 // Events that the loop has not taken yet are kept in memory.
 func (c *Client) Watch(ctx context.Context, prefix string) iter.Seq2[Event, error] {

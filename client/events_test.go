@@ -157,20 +157,53 @@ func share2On(t testing.TB, etcd *clientv3.Client, c sharer, name string, n int)
 	return waiting
 }
 
-// A session that is closed gives its locks back. Its lease ends at once after that,
-// so that the watcher may take it for a loss, if it asks later than that.
+// A session that is closed gives back what it holds and waits for, and its lease at
+// once after that: nobody who watches may take it for a loss, however fast.
 func TestWatchTellsOfAClosedSession(t *testing.T) {
 	cluster := oneMember(t)
-	b := member(t, cluster, "b")
+	etcd := cluster.Client(t)
+	a, b := member(t, cluster, "a"), member(t, cluster, "b")
 	w := watchLocks(t, member(t, cluster, "watcher"), b, "")
-	s := session(t, member(t, cluster, "a"), time.Minute)
-	hold(t, s, "x")
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
+	closed := func(s *client.Session) {
+		t.Helper()
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
-	got := w.until(t, b, last)
-	if len(got) != 2 || got[0] != "acquired x a" || got[1] != "released x a" && got[1] != "lost x a" {
-		t.Errorf("told %v, want x acquired, and released or lost", got)
+	for range 5 {
+		for _, c := range []struct {
+			name string
+			do   func(*client.Session)
+			want []string
+		}{
+			{"held", func(s *client.Session) { hold(t, s, "x"); closed(s) }, []string{"acquired x a", "released x a"}},
+			{"given back just now", func(s *client.Session) { unlock(t, hold(t, s, "x")); closed(s) }, []string{"acquired x a", "released x a"}},
+			{"shared", func(s *client.Session) { share(t, s, "x"); closed(s) }, []string{"acquired x a", "released x a"}},
+			{"several", func(s *client.Session) { holdAll(t, s, "x", "y"); closed(s) },
+				[]string{"acquired x a", "acquired y a", "released x a", "released y a"}},
+			{"waiting", func(s *client.Session) {
+				held := hold(t, b, "x")
+				waiting := waitFor(t, etcd, s, "x", 2)
+				closed(s)
+				receive(t, waiting, "the end of the wait")
+				unlock(t, held)
+			}, []string{"acquired x b", "waiting x a", "withdrawn x a", "released x b"}},
+			{"lost", func(s *client.Session) {
+				held := hold(t, s, "x")
+				revoke(t, etcd, s)
+				receive(t, held.Done(), "Done")
+				closed(s)
+			}, []string{"acquired x a", "lost x a"}},
+		} {
+			c.do(session(t, a, time.Minute))
+			if got := w.until(t, b, last); !slices.Equal(got, c.want) {
+				t.Errorf("%s: told %v, want %v", c.name, got, c.want)
+			}
+		}
+	}
+	left, err := etcd.Get(t.Context(), "", clientv3.WithPrefix(), clientv3.WithKeysOnly())
+	if err != nil || len(left.Kvs) > 0 {
+		t.Errorf("keys left: %v, %v, want none", left, err)
 	}
 }
 

@@ -15,7 +15,7 @@ func (c *Client) Burden(n int) *Session {
 	s := c.current
 	c.mu.Unlock()
 	for i := range n {
-		s.sweep.add(s.space.Claim("burden", int64(s.lease), i))
+		s.sweep.add(swept{key: s.space.Claim("burden", int64(s.lease), i)})
 	}
 	return s
 }
@@ -29,3 +29,6 @@ func (c *Client) HasSession() bool {
 	defer c.mu.Unlock()
 	return c.current != nil
 }
+
+// Swept is how many keys are under the eye of the session's sweeper.
+func (s *Session) Swept() int { return s.sweep.count() }

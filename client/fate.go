@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 
@@ -12,7 +13,7 @@ import (
 // that ended in it.
 type fated struct {
 	clientv3.WatchResponse
-	gone map[int64]bool // by lease: whether it is gone, too; asked when the batch came
+	gone map[int64]bool // by lease: whether it is gone, and was not given back; asked when the batch came
 }
 
 // readAhead sends on what a watch brings, in order, until ctx or the watch ends. It
@@ -47,31 +48,34 @@ const askedAtOnce = 16
 
 // fatesIn asks for the lease of each claim that ended in a batch.
 func (c *Client) fatesIn(ctx context.Context, batch clientv3.WatchResponse) map[int64]bool {
-	var leases []int64
+	ended := map[int64]*clientv3.Event{}
 	for _, e := range batch.Events {
-		if e.Type == clientv3.EventTypeDelete && e.PrevKv.GetLease() != 0 {
-			leases = append(leases, e.PrevKv.Lease)
+		if _, claim := c.space.LockOf(string(e.Kv.Key)); claim && e.Type == clientv3.EventTypeDelete && e.PrevKv.GetLease() != 0 {
+			ended[e.PrevKv.Lease] = e
 		}
 	}
-	slices.Sort(leases)
-	return c.fates(ctx, slices.Compact(leases))
+	return c.fates(ctx, ended)
 }
 
-// fates leaves out the leases for which there is no answer in time.
-func (c *Client) fates(ctx context.Context, leases []int64) map[int64]bool {
+// fates asks for leases, each with the end of its last claim, or nil if that is
+// not known. It leaves out the leases for which there is no answer in time.
+func (c *Client) fates(ctx context.Context, ended map[int64]*clientv3.Event) map[int64]bool {
 	ctx, cancel := context.WithTimeout(ctx, watchTime)
 	defer cancel()
-	gone := make(map[int64]bool, len(leases))
+	gone := make(map[int64]bool, len(ended))
 	var mu sync.Mutex
-	for batch := range slices.Chunk(leases, askedAtOnce) {
+	for batch := range slices.Chunk(slices.Collect(maps.Keys(ended)), askedAtOnce) {
 		var asking sync.WaitGroup
 		for _, lease := range batch {
 			asking.Go(func() {
-				if is, err := c.leaseGone(ctx, clientv3.LeaseID(lease)); err == nil {
-					mu.Lock()
-					defer mu.Unlock()
-					gone[lease] = is
+				is, err := c.leaseGone(ctx, clientv3.LeaseID(lease))
+				if err != nil {
+					return
 				}
+				is = is && (ended[lease] == nil || !c.wasClosed(ctx, ended[lease]))
+				mu.Lock()
+				defer mu.Unlock()
+				gone[lease] = is
 			})
 		}
 		asking.Wait()

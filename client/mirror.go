@@ -158,7 +158,7 @@ func (m *mirror) leaseGone(ctx context.Context, c Claim) bool {
 	}
 	gone, asked := m.gone[c.Lease]
 	if !asked {
-		gone = m.client.fates(ctx, []int64{c.Lease})[c.Lease]
+		gone = m.client.fates(ctx, map[int64]*clientv3.Event{c.Lease: nil})[c.Lease]
 	}
 	return gone
 }

@@ -92,11 +92,12 @@ func (s *Session) giveUp(places []place, ask bool) (release, error) {
 // takeBack removes claims. What could not be removed is left to the sweeper; a
 // claim's number is used again only if its key is certainly gone.
 func (s *Session) takeBack(ctx context.Context, places []place, ask, certain bool) (release, error) {
+	s.lately.note(places)
 	done, err := s.remove(ctx, places, ask, certain)
 	for _, p := range places {
 		s.slots.giveBack(p.queue, p.slot, err == nil && done.certain)
 		if err != nil {
-			s.sweep.add(p.key)
+			s.sweep.add(swept{key: p.key, decided: p.token != 0})
 		}
 	}
 	return done, err

@@ -2,8 +2,8 @@ package client
 
 import "errors"
 
-// The sweeper of a session has to remember every claim whose put or delete was not
-// answered until the session's lease has ended, for only then a late write of it
+// The sweeper of a session has to remember every claim whose put was not answered
+// until the session's lease has ended, for only then a late write of it
 // cannot land any more: that the key is not there now proves nothing, and a key
 // that would stand in its way for good would be a claim. So that the list does not
 // grow for ever, the default session is replaced when it has become long: what is

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/fencelock/fencelock/client"
@@ -75,4 +76,41 @@ func TestSessionsRetireAmidCalls(t *testing.T) {
 	}
 	close(stop)
 	working.Wait()
+}
+
+// A session of the user's own is not replaced, so what its sweeper remembers must
+// not grow where it need not: of claims whose put was answered, by a full store say,
+// or whose delete alone was not, nothing is left once they are gone. A put that
+// was not answered is remembered to the end.
+func TestDecidedClaimsAreForgotten(t *testing.T) {
+	t.Parallel()
+	f := newFaulty(t, 600*time.Millisecond)
+	for i := range 20 {
+		full := f.faults.set(1, claimPut("orders"), func(send func() error, _ context.Context) error {
+			if i%2 == 0 {
+				_ = send()
+			}
+			return rpctypes.ErrGRPCNoSpace
+		})
+		_, err := f.Lock(t.Context(), "orders")
+		mustBe(t, "Lock in a full store", err, rpctypes.ErrNoSpace)
+		receive(t, full.Taken, "the put")
+	}
+	awaitQueue(t, f.etcd, "orders", 0)
+	eventually(t, limit, "refused claims are forgotten", func() bool { return f.Swept() == 0 })
+
+	l := hold(t, f, "orders")
+	f.faults.set(-1, claimDelete("orders"), swallow)
+	mustBe(t, "Unlock without an answer", l.Unlock(t.Context()), client.ErrUncertain)
+	f.faults.disarm()
+	awaitQueue(t, f.etcd, "orders", 0)
+	eventually(t, limit, "the claim is forgotten", func() bool { return f.Swept() == 0 })
+
+	late := f.faults.set(1, claimPut("orders"), swallow)
+	unlock(t, hold(t, f, "orders"))
+	land(t, f.etcd, receive(t, late.Taken, "the first put"))
+	awaitQueue(t, f.etcd, "orders", 0)
+	if got := f.Swept(); got != 1 {
+		t.Errorf("%d keys are swept, want the one whose put was not answered", got)
+	}
 }

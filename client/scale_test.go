@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"strconv"
@@ -62,12 +63,12 @@ func TestRenewalsPerTTL(t *testing.T) {
 	}
 }
 
-// shortLocks is how many locks TestShortLocksLeaveNothing takes; a million, say, with
+// shortLocks is how many locks each case of TestShortLocksLeaveNothing takes; a million, say, with
 // FENCELOCK_TEST_SHORT_LOCKS=1000000.
 func shortLocks(t *testing.T) int {
 	text, set := os.LookupEnv("FENCELOCK_TEST_SHORT_LOCKS")
 	if !set {
-		return 20_000
+		return 10_000
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1000 {
@@ -76,10 +77,16 @@ func shortLocks(t *testing.T) int {
 	return n
 }
 
-// Many short locks, each of another name: the memory of server and client, which are
-// one process here, levels off, and so do keys, leases and goroutines. The history is
-// compacted now and then, as a server does every five minutes.
+// Many short locks, each of another name, or all of a few: the memory of server and
+// client, which are one process here, levels off, and so do keys, leases and
+// goroutines. The history is compacted now and then, as a server does every five
+// minutes.
 func TestShortLocksLeaveNothing(t *testing.T) {
+	t.Run("names once", func(t *testing.T) { shortLocksLeaveNothing(t, math.MaxInt) })
+	t.Run("few names", func(t *testing.T) { shortLocksLeaveNothing(t, 5) })
+}
+
+func shortLocksLeaveNothing(t *testing.T, names int) {
 	cluster := oneMember(t)
 	etcd := cluster.Client(t)
 	c := connect(t, client.Config{Endpoints: cluster.Endpoints(), DialTimeout: limit, TTL: time.Minute}) // the machine may be busy for long
@@ -88,7 +95,7 @@ func TestShortLocksLeaveNothing(t *testing.T) {
 	var heaps [stages]uint64
 	var routines [stages]int
 	for stage := range stages {
-		lockMany(t, c, stage*n, n)
+		lockMany(t, c, stage*n, n, names)
 		compact(t, etcd)
 		heaps[stage], routines[stage] = heapNow(), runtime.NumGoroutine()
 		t.Logf("after %d locks: heap %.1f MiB, %d goroutines", (stage+1)*n, float64(heaps[stage])/(1<<20), routines[stage])
@@ -109,15 +116,16 @@ func TestShortLocksLeaveNothing(t *testing.T) {
 	}
 }
 
-// lockMany locks n names, beginning with the i-th, by several goroutines.
-func lockMany(t *testing.T, c *client.Client, i, n int) {
+// lockMany takes n locks, beginning with the i-th of so many names, by several
+// goroutines.
+func lockMany(t *testing.T, c *client.Client, i, n, names int) {
 	t.Helper()
 	var next atomic.Int64
 	var locking sync.WaitGroup
 	for range 16 {
 		locking.Go(func() {
 			for k := next.Add(1); k <= int64(n) && !t.Failed(); k = next.Add(1) {
-				l, err := c.Lock(context.Background(), fmt.Sprint("order/", i+int(k)))
+				l, err := c.Lock(context.Background(), fmt.Sprint("order/", (i+int(k))%names))
 				if err == nil {
 					err = l.Unlock(context.Background())
 				}

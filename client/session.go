@@ -47,6 +47,7 @@ type Session struct {
 	slots  slots
 	lines  lines
 	sweep  sweeper
+	lately lately
 
 	ctx    context.Context // governs background work; ends when the session has
 	cancel context.CancelCauseFunc
@@ -221,6 +222,7 @@ func (s *Session) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
 	s.giveClaimsBack(ctx, places)
+	s.markClosed(ctx)
 	return s.revoke(ctx)
 }
 
@@ -231,6 +233,7 @@ func (s *Session) giveClaimsBack(ctx context.Context, places []place) {
 	ctx, cancel := context.WithTimeout(ctx, closeTime/2)
 	defer cancel()
 	for batch := range slices.Chunk(places, MaxLocks) {
+		s.lately.note(batch)
 		if _, err := s.remove(ctx, batch, false, true); err != nil {
 			return
 		}

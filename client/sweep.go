@@ -16,13 +16,22 @@ import (
 // as the session lives. So the sweeper keeps an eye on the keys of such claims
 // until the session ends, and deletes them whenever they exist: their numbers are
 // never used again, so no live claim can be met.
+//
+// Where the put was answered, and it is the delete that was not, or the store that
+// is full, the claim cannot appear any more once it is gone: then it is forgotten.
 type sweeper struct {
 	session *Session
 	added   chan struct{} // there is a new key
 
 	mu      sync.Mutex
-	keys    []string
+	keys    []swept
 	running bool
+}
+
+// swept is one key under the sweeper's eye.
+type swept struct {
+	key     string
+	decided bool // its put has been applied by now, or never will be
 }
 
 // The sweeper looks often after a key was added, since most late requests land at
@@ -37,10 +46,10 @@ const (
 const sweepBatch = 100
 
 // add puts a key under the sweeper's eye.
-func (w *sweeper) add(key string) {
+func (w *sweeper) add(k swept) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.keys = append(w.keys, key)
+	w.keys = append(w.keys, k)
 	select {
 	case w.added <- struct{}{}:
 	default:
@@ -54,7 +63,7 @@ func (w *sweeper) add(key string) {
 func (w *sweeper) has(key string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.Contains(w.keys, key)
+	return slices.ContainsFunc(w.keys, func(k swept) bool { return k.key == key })
 }
 
 // count is how many keys are under the sweeper's eye.
@@ -84,20 +93,21 @@ func (w *sweeper) run() {
 // clearAll looks at every key once.
 func (w *sweeper) clearAll() {
 	w.mu.Lock()
-	keys := w.keys[:len(w.keys):len(w.keys)]
+	keys := slices.Clone(w.keys)
 	w.mu.Unlock()
 	for batch := range slices.Chunk(keys, sweepBatch) {
 		w.clear(w.session.ctx, batch)
 	}
 }
 
-// clear deletes those of the keys that exist. Errors are left to the next round.
-func (w *sweeper) clear(ctx context.Context, keys []string) {
+// clear deletes those of the keys that exist, and forgets those that are gone for
+// good. Errors are left to the next round.
+func (w *sweeper) clear(ctx context.Context, keys []swept) {
 	ctx, cancel := context.WithTimeout(ctx, w.session.client.config.DialTimeout)
 	defer cancel()
 	var gets, deletes []clientv3.Op
-	for _, key := range keys {
-		gets = append(gets, clientv3.OpGet(key, clientv3.WithCountOnly()))
+	for _, k := range keys {
+		gets = append(gets, clientv3.OpGet(k.key, clientv3.WithCountOnly()))
 	}
 	var found *clientv3.TxnResponse
 	err := outcome.Retry(ctx, func(ctx context.Context) (err error) { // one member may hang
@@ -107,12 +117,29 @@ func (w *sweeper) clear(ctx context.Context, keys []string) {
 	if err != nil {
 		return
 	}
-	for i, key := range keys {
+	gone := map[swept]bool{}
+	for i, k := range keys {
 		if found.Responses[i].GetResponseRange().GetCount() > 0 {
-			deletes = append(deletes, clientv3.OpDelete(key))
+			deletes = append(deletes, clientv3.OpDelete(k.key))
+		} else if k.decided {
+			gone[k] = true
 		}
 	}
+	w.forget(gone)
 	if len(deletes) > 0 {
 		_, _ = w.session.etcd.Txn(ctx).Then(deletes...).Commit()
+	}
+}
+
+// forget takes keys away from the sweeper's eye.
+func (w *sweeper) forget(gone map[swept]bool) {
+	if len(gone) == 0 {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.keys = slices.DeleteFunc(w.keys, func(k swept) bool { return gone[k] })
+	if len(w.keys) == 0 {
+		w.keys = nil // and the memory that many have taken
 	}
 }

@@ -5,6 +5,7 @@
 // Under a namespace, "fencelock/" unless set otherwise:
 //
 //	lock/<name>/@/<lease id in lowercase hex>-<n>   one claim in the lock's queue
+//	lock/<name>/@closed/<lease>                     for a moment: its session is being closed
 //	semaphore/<name>/@/<lease>-<n>                  one claim on a semaphore
 //	semaphore/<name>/limit                          how many may hold it, in decimal
 //	fence/<name>                                    the highest admitted token

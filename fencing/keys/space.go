@@ -46,6 +46,12 @@ func ClaimIn(queue string, lease int64, n int) string {
 	return fmt.Sprintf("%s%x-%d", queue, lease, n)
 }
 
+// ClosedMark is the key of the mark that a session leaves at a lock when it is
+// closed. It lies in no queue: no name has the segment "@".
+func (s Space) ClosedMark(name string, lease int64) string {
+	return fmt.Sprintf("%slock/%s/@closed/%x", s.prefix, name, lease)
+}
+
 // Permits is the prefix of every claim on one semaphore.
 func (s Space) Permits(name string) string { return s.prefix + "semaphore/" + name + separator }
 

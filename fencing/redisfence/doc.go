@@ -38,7 +38,13 @@
 //   - maxmemory-policy allkeys-…: fences are evicted like anything else. Under
 //     volatile-… they never are, since they do not expire; under noeviction
 //     Redis refuses writes when it is full, and nothing is lost.
-//   - FLUSHDB, a deleted key, an old backup.
+//   - FLUSHDB, a key that something else deletes or gives a time to live, an old backup.
+//
+// A replica refuses every operation, reads too (READONLY), unless it was made
+// writable by replica-read-only no. A master that was cut off and does not know
+// that another took over cannot be told from the present one;
+// min-replicas-to-write makes it refuse writes, and with them the first operation
+// of a holder.
 //
 // The holder notices at its next operation: a handle that has claimed a fence and
 // finds it lower gets [ErrLost]. Until then a holder that was overtaken is

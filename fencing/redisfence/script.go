@@ -53,6 +53,16 @@ end
 
 local reads = op == 'get' or op == 'advance'
 if higher(stands, token) then return {'stale', stands} end
+
+-- Nothing is read where nothing could be written: a replica has an old fence, and
+-- old data. Since the fence is there this SET changes nothing. It is also one that a
+-- full Redis refuses, or Redis would let all later writes of the script pass. What
+-- writes in any case needs none.
+if value and op ~= 'set' and op ~= 'delete' then
+	local written = redis.pcall('SET', fence, value, 'NX')
+	if failed(written) and string.find(written.err, 'READONLY') then return {'error', written.err} end
+end
+
 if stands ~= token then
 	if known ~= '' then return {'lost', stands} end
 	if may == 'ask' then return {'ask'} end

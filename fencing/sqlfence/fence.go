@@ -37,10 +37,15 @@ func (f *Fence) Statements() Statements { return f.sql.Statements }
 // CreateTable makes the table if it is not there; any number of processes may do
 // so at once. The rows in it are the fences: they are never removed, because a
 // guard whose row is gone admits any token. A guard is at most 255 bytes.
+//
+// A table that is there and cannot keep fences is [errors.ErrUnsupported]: one that
+// loses digits of tokens, or whose engine does not roll back.
 func (f *Fence) CreateTable(ctx context.Context, db DB) error {
 	err := f.inTurn(ctx, db, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, f.sql.Schema)
-		return err
+		if _, err := tx.ExecContext(ctx, f.sql.Schema); err != nil {
+			return err
+		}
+		return f.mustKeep(ctx, tx)
 	})
 	if err != nil {
 		return fmt.Errorf("create table %s: %w", f.config.Table, err)

@@ -27,12 +27,12 @@ var enqueueMutants = []Mutant{{
 }, {
 	Name:    "uncertain claim not swept",
 	Hole:    "§4 after any uncertain claim write the session keeps an eye on that key",
-	Edits:   edit(enterFile, "		if uncertain {\n			s.sweep.add(p.key)\n", "		if uncertain && p.limit > MaxLimit {\n			s.sweep.add(p.key)\n"),
+	Edits:   edit(enterFile, "		if uncertain {\n			s.sweep.add(", "		if uncertain && p.limit > MaxLimit {\n			s.sweep.add("),
 	Hunters: tests("./client", "TestEnqueueOfACancelledLockThatLandsLateIsRemoved"),
 }, {
 	Name:    "claim of an uncertain delete not swept",
 	Hole:    "§4 after any uncertain claim write the session keeps an eye on that key",
-	Edits:   edit(releaseFile, "		if err != nil {\n			s.sweep.add(p.key)\n", "		if err != nil && p.limit > MaxLimit {\n			s.sweep.add(p.key)\n"),
+	Edits:   edit(releaseFile, "		if err != nil {\n			s.sweep.add(", "		if err != nil && p.limit > MaxLimit {\n			s.sweep.add("),
 	Hunters: tests("./client", "TestUnlockThatNeverArrivedIsMadeUpFor"),
 }, {
 	Name: "unanswered enqueue adopted",
