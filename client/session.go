@@ -47,6 +47,7 @@ type Session struct {
 	slots  slots
 	lines  lines
 	sweep  sweeper
+	kept   keptWatches
 
 	ctx    context.Context // governs background work; ends when the session has
 	cancel context.CancelCauseFunc
