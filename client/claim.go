@@ -54,8 +54,11 @@ type place struct {
 // standing is what a look at the queue says about a claim.
 type standing struct {
 	mine   bool             // the claim is there
+	at     int64            // the revision at which all this was so
 	ahead  *Claim           // whose end the claim has to await; nil: nobody's
+	next   bool             // of an exclusive claim: nobody else stands before it
 	fence  *mvccpb.KeyValue // the guard's fence, where nobody is ahead
+	unread bool             // the fence has not been read, and is not nil for want of one
 	oldest fencing.Token    // the smallest token in the queue, where nobody is ahead
 	unsure bool             // ahead may be nobody to wait for: look
 }

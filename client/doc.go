@@ -80,5 +80,6 @@
 // A session has two goroutines, one for renewals and one that looks at the clock,
 // one for each call that waits, and one for each lock that is held for longer than
 // a moment. All of them end with [Session.Close] or [Client.Close], which wait for
-// them.
+// them. A watch that a wait has used is kept for the next one, for three seconds, and
+// at most sixteen of them in a session; they end with it.
 package client

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"time"
 
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	"go.uber.org/zap"
@@ -121,7 +122,7 @@ func (c *Client) change(ctx context.Context, name string, last Claim) (Claim, er
 		if leader == nil && last.Key != "" { // nobody leads: any candidate may be next
 			return c.change(ctx, name, Claim{ClaimValue: last.ClaimValue, Token: last.Token})
 		}
-		if _, err := await(ctx, reread(), end, nil); err != nil {
+		if _, err := await(ctx, time.After(reread()), end, nil); err != nil {
 			return Claim{}, err
 		}
 	}

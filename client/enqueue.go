@@ -93,13 +93,14 @@ func (p place) free(since int64) []clientv3.Cmp {
 
 // arrived says where a claim stands that has just been put.
 func (p place) arrived(found []*pb.ResponseOp) standing {
-	now := standing{mine: true, fence: one(rangeOf(found[partFence])), oldest: p.token}
+	now := standing{mine: true, at: int64(p.token), fence: one(rangeOf(found[partFence])), oldest: p.token}
 	latest := rangeOf(found[partLatest])
 	switch {
 	case p.kind == permit && len(latest) <= p.limit, len(latest) < 2:
 		return now
 	}
 	now.ahead = p.claimOf(latest[1:])
+	now.next = p.kind == exclusive && found[partLatest].GetResponseRange().Count == 2
 	// A shared claim behind a shared one cannot tell from these two.
 	now.unsure = p.kind == shared && !now.ahead.Exclusive()
 	return now

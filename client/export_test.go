@@ -1,5 +1,21 @@
 package client
 
+import clientv3 "go.etcd.io/etcd/client/v3"
+
+// KeptWatches are the watches that a session keeps for its next waits.
+func (s *Session) KeptWatches() []clientv3.WatchChan {
+	s.kept.mu.Lock()
+	defer s.kept.mu.Unlock()
+	var kept []clientv3.WatchChan
+	for _, w := range s.kept.idle {
+		kept = append(kept, w.end)
+	}
+	return kept
+}
+
+// MaxKept is how many it keeps at most.
+const MaxKept = maxKept
+
 // InLine is how many goroutines of a session stand in the local line of a lock,
 // behind the one at its head.
 func (s *Session) InLine(lock string) int {

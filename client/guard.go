@@ -58,7 +58,7 @@ func (h *holding) watchClaim(p place) (gone bool, err error) {
 		if gone, err := h.claimGone(ctx, p); gone || err != nil {
 			return gone, err
 		}
-		if _, err := await(ctx, reread(), end, nil); err != nil {
+		if _, err := await(ctx, time.After(reread()), end, nil); err != nil {
 			return false, err
 		}
 	}

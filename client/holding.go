@@ -68,6 +68,7 @@ func (h *holding) grant(i int) kv.Grant {
 		Sequencer: fencing.Sequencer{Lock: p.lock, Token: p.token},
 		Claim:     p.key,
 		Fence:     h.grants[i].fence,
+		Unread:    h.grants[i].unread,
 		Held:      h.Err,
 		Oldest:    h.grants[i].oldest,
 	}

@@ -30,16 +30,16 @@ const anyMemberTime = 500 * time.Millisecond
 func (s *Session) look(ctx context.Context, p place, ahead *Claim, since int64) (now standing, err error) {
 	if since > 0 {
 		attempt, cancel := context.WithTimeout(ctx, anyMemberTime)
-		now, at, err := s.read(attempt, p, ahead, clientv3.WithSerializable())
+		now, err := s.read(attempt, p, ahead, clientv3.WithSerializable())
 		cancel()
 		// That the claim is gone is not believed on these terms: the member may not
 		// have come as far as the claim's own put.
-		if err == nil && at >= since && now.mine {
+		if err == nil && now.at >= since && now.mine {
 			return now, nil
 		}
 	}
 	err = outcome.Retry(ctx, func(ctx context.Context) (err error) {
-		now, _, err = s.read(ctx, p, ahead)
+		now, err = s.read(ctx, p, ahead)
 		return err
 	})
 	return now, err
@@ -61,8 +61,8 @@ func (s *Session) anyGone(ctx context.Context, places []place) (gone bool, err e
 	return gone, err
 }
 
-// read reads what look needs, and at which revision that was.
-func (s *Session) read(ctx context.Context, p place, ahead *Claim, opts ...clientv3.OpOption) (standing, int64, error) {
+// read reads what look needs.
+func (s *Session) read(ctx context.Context, p place, ahead *Claim, opts ...clientv3.OpOption) (standing, error) {
 	own := clientv3.OpGet(p.key, opts...)
 	full := []clientv3.Op{own, p.older(p.token, p.olderNeeded(), opts...), clientv3.OpGet(s.space.Fence(p.lock), opts...),
 		clientv3.OpGet(p.queue, append(clientv3.WithFirstCreate(), opts...)...)}
@@ -74,19 +74,20 @@ func (s *Session) read(ctx context.Context, p place, ahead *Claim, opts ...clien
 	}
 	resp, err := txn.Commit()
 	if err != nil {
-		return standing{}, 0, err
+		return standing{}, err
 	}
-	now := standing{mine: p.isMine(one(kvs(resp, 0)))}
+	now := standing{mine: p.isMine(one(kvs(resp, 0))), at: resp.Header.Revision}
 	if len(resp.Responses) == 1 {
 		now.ahead = ahead
-		return now, resp.Header.Revision, nil
+		return now, nil
 	}
 	now.fence = one(kvs(resp, 2))
 	if first := one(kvs(resp, 3)); first != nil {
 		now.oldest = fencing.Token(first.CreateRevision)
 	}
 	now.ahead, err = s.ahead(ctx, p, kvs(resp, 1), resp.Header.Revision)
-	return now, resp.Header.Revision, err
+	now.next = p.kind == exclusive && now.ahead != nil && now.ahead.Token == now.oldest
+	return now, err
 }
 
 // olderNeeded is how many claims before its own tell a claim whom to await.

@@ -48,6 +48,7 @@ type Session struct {
 	lines  lines
 	sweep  sweeper
 	lately lately
+	kept   keptWatches
 
 	ctx    context.Context // governs background work; ends when the session has
 	cancel context.CancelCauseFunc

@@ -19,8 +19,8 @@ const (
 	enterPause = 20 * time.Millisecond
 	watchPause = 100 * time.Millisecond
 
-	// ownWatchAfter is how long a waiter knows of its own claim from its looks at
-	// the queue alone. A claim that is broken is missed that much later at most.
+	// ownWatchAfter is how long a waiter does without a watch for its own claim. A
+	// claim that is broken is missed that much later at most.
 	ownWatchAfter = 250 * time.Millisecond
 
 	// rereadMin and rereadSpread say how often a waiter reads the queue although
@@ -60,7 +60,7 @@ func (a *acquisition) wait(p place, now standing) (standing, error) {
 		if err := p.mustHaveLease(*now.ahead); err != nil {
 			return now, err
 		}
-		next, err := a.awaitEnd(p, *now.ahead)
+		next, err := a.awaitEnd(p, now)
 		if err != nil {
 			return now, err
 		}
@@ -95,11 +95,11 @@ func (a *acquisition) over(failure error) error {
 }
 
 // awaitEnd waits until the claim ahead has ended, and returns who is ahead then.
-func (a *acquisition) awaitEnd(p place, ahead Claim) (standing, error) {
+func (a *acquisition) awaitEnd(p place, now standing) (standing, error) {
 	for {
-		now, err := a.vigil(p, ahead)
+		next, err := a.vigil(p, now)
 		if err == nil {
-			return now, nil
+			return next, nil
 		}
 		if over := a.over(err); over != nil {
 			return standing{}, over
@@ -111,34 +111,54 @@ func (a *acquisition) awaitEnd(p place, ahead Claim) (standing, error) {
 
 // vigil watches once, until the claim ahead has ended. Its errors mean that it has
 // to be kept again, unless the acquisition has ended.
+func (a *acquisition) vigil(p place, now standing) (standing, error) {
+	w, err := a.session.watch(a.ctx, a.watched(p, now))
+	if err != nil {
+		return a.lookAfter(p, *now.ahead, err)
+	}
+	next, err := a.untilEnd(p, now, w)
+	a.session.doneWith(w, err == nil && p.kind != permit)
+	return next, err
+}
+
+// untilEnd keeps a vigil with the watch given.
 //
-// Where locks change hands quickly the claim ahead is all that it watches: the
-// waiter's own is there in every look. One that waits longer watches its own, too,
-// to learn when somebody breaks it.
-func (a *acquisition) vigil(p place, ahead Claim) (standing, error) {
+// Where locks change hands quickly that is all that it watches: the waiter's own
+// claim is there in every look, or covered by the watch. One that waits longer watches
+// its own, too, to learn when somebody breaks it, and that a member still answers.
+func (a *acquisition) untilEnd(p place, now standing, w *endWatch) (standing, error) {
 	ctx, cancel := context.WithCancel(a.ctx)
 	defer cancel()
-	end, since, err := a.session.client.watchEnd(ctx, p.watched(ahead))
-	if err != nil {
-		return a.lookAfter(p, ahead, err)
-	}
+	ahead, next := *now.ahead, now.next
 	var own clientv3.WatchChan
-	patience := ownWatchAfter
-	for { // look first: the end may have come before the watch
-		now, err := a.look(ctx, p, &ahead, since)
-		if err != nil || now.ahead == nil || now.ahead.Token != ahead.Token && p.kind != permit {
-			return now, err
+	patience := time.NewTimer(ownWatchAfter)
+	defer patience.Stop()
+	since, look := w.from, now.at < w.from // the end may have come before the watch
+	for {
+		if look {
+			var err error
+			now, err = a.look(ctx, p, &ahead, since)
+			if err != nil || now.ahead == nil || now.ahead.Token != ahead.Token && p.kind != permit {
+				return now, err
+			}
 		}
-		if since, err = await(ctx, patience, end, own); err != nil {
+		heard, err := await(ctx, patience.C, w.end, own)
+		if err != nil {
 			return a.lookAfter(p, ahead, err)
 		}
-		if since != 0 {
+		if heard != nil {
+			ends := p.endsIn(heard, ahead, now.at)
+			if ends.ahead && !ends.own && next && w.target.end != "" {
+				return standing{mine: true, at: ends.at, oldest: p.token, unread: true}, nil
+			}
+			since, look = ends.at, ends.ahead || ends.own
 			continue
 		}
 		if err := a.mustAllStand(); err != nil { // a set that cannot be had must not keep others waiting
 			return now, err
 		}
-		patience = reread()
+		patience.Reset(reread())
+		since, look = 0, true
 		if own == nil && p.kind != permit {
 			if own, since, err = a.session.client.watchEnd(ctx, target{key: p.key}); err != nil {
 				return a.lookAfter(p, ahead, err)
@@ -147,12 +167,38 @@ func (a *acquisition) vigil(p place, ahead Claim) (standing, error) {
 	}
 }
 
-// watched is what a waiter must learn the end of.
-func (p place) watched(ahead Claim) target {
-	if p.kind == permit {
-		return target{key: p.queue, prefix: true}
+// ends is what an event of a watch means to a waiter.
+type ends struct {
+	ahead, own bool  // whose claim has ended: the one ahead, or its own
+	at         int64 // the revision
+}
+
+// endsIn reads an event. What it tells of up to the revision at which the claim ahead
+// was last seen was an earlier claim's end.
+func (p place) endsIn(event *clientv3.WatchResponse, ahead Claim, seen int64) (e ends) {
+	for _, ended := range event.Events {
+		key, at := string(ended.Kv.Key), ended.Kv.ModRevision
+		if at <= seen {
+			continue
+		}
+		e.own = e.own || key == p.key
+		e.ahead = e.ahead || key == ahead.Key || p.kind == permit
+		e.at = max(e.at, at)
 	}
-	return target{key: ahead.Key}
+	return e
+}
+
+// watched is what a waiter must learn the end of. One that is next in the queue
+// watches its own claim along with the one ahead, and with the keys between the two: see
+// keepWatch for what follows from that.
+func (a *acquisition) watched(p place, now standing) target {
+	switch {
+	case p.kind == permit:
+		return target{key: p.queue, prefix: true}
+	case now.next && len(a.places) == 1:
+		return target{key: min(p.key, now.ahead.Key), end: max(p.key, now.ahead.Key) + "\x00"}
+	}
+	return target{key: now.ahead.Key}
 }
 
 // lookAfter reads the queue although no watch could be had: with the members
@@ -204,33 +250,26 @@ func (a *acquisition) mustAllStand() error {
 	return nil
 }
 
-// await returns when a watched key has ended, and at which revision, or with
-// revision 0 when patience is at an end; an error means that a watch is over. The
-// second watch may be nil.
-func await(ctx context.Context, patience time.Duration, first, second clientv3.WatchChan) (revision int64, err error) {
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
+// await returns what a watch has told, or nil when patience is at an end; an error
+// means that a watch is over. The second watch may be nil.
+func await(ctx context.Context, patience <-chan time.Time, first, second clientv3.WatchChan) (*clientv3.WatchResponse, error) {
 	select {
 	case event, ok := <-first:
-		return endOf(event, ok)
+		return heard(event, ok)
 	case event, ok := <-second:
-		return endOf(event, ok)
-	case <-timer.C:
-		return 0, nil
+		return heard(event, ok)
+	case <-patience:
+		return nil, nil
 	case <-ctx.Done():
-		return 0, ctx.Err()
+		return nil, ctx.Err()
 	}
 }
 
-// endOf is the revision of what an event of a watch told of.
-func endOf(event clientv3.WatchResponse, open bool) (revision int64, err error) {
+func heard(event clientv3.WatchResponse, open bool) (*clientv3.WatchResponse, error) {
 	if !open {
-		return 0, errWatchClosed
+		return nil, errWatchClosed
 	}
-	for _, e := range event.Events {
-		revision = max(revision, e.Kv.ModRevision)
-	}
-	return revision, event.Err()
+	return &event, event.Err()
 }
 
 // reread is the patience of a watch that has been confirmed.

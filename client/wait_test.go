@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -205,15 +206,16 @@ func TestLockThatIsFreedBeforeTheWatch(t *testing.T) {
 	defer etcd.Close()
 	holder, waiter := member(t, cluster, "holder"), connect(t, client.Config{Etcd: etcd})
 	var took []time.Duration
-	for range 15 {
-		held := hold(t, holder, "orders")
+	for i := range 15 {
+		name := fmt.Sprint("orders/", i) // of which no watch is kept
+		held := hold(t, holder, name)
 		freed := make(chan time.Time, 1)
 		free := func() {
 			unlock(t, held)
 			freed <- time.Now()
 		}
 		before.f.Store(&free)
-		next := hold(t, waiter, "orders")
+		next := hold(t, waiter, name)
 		took = append(took, time.Since(receive(t, freed, "the unlock")))
 		unlock(t, next)
 	}

@@ -29,9 +29,10 @@ var errWatchLate = fmt.Errorf("watch not confirmed within %v", watchTime)
 
 var errWatchClosed = errors.New("the watch was closed")
 
-// target is a key to watch, or every key with a prefix.
+// target is a key to watch, or every key with a prefix, or those from key up to end.
 type target struct {
 	key    string
+	end    string // the first key beyond it; "": it is one key
 	prefix bool
 	puts   bool // its beginning matters too, not its end alone
 }
@@ -65,8 +66,11 @@ func (t target) options() []clientv3.OpOption {
 	if !t.puts {
 		opts = append(opts, clientv3.WithFilterPut())
 	}
-	if t.prefix {
+	switch {
+	case t.prefix:
 		opts = append(opts, clientv3.WithPrefix())
+	case t.end != "":
+		opts = append(opts, clientv3.WithRange(t.end))
 	}
 	return opts
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fencelock/fencelock/fencing"
 	"github.com/fencelock/fencelock/fencing/keys"
+	"github.com/fencelock/fencelock/fencing/kv/outcome"
 )
 
 // view is a fence as it was at some revision. The zero view is the fence that
@@ -40,6 +41,36 @@ func (kv *KV) learn(fence view) {
 	if fence.revision > kv.fence.revision {
 		kv.fence = fence
 	}
+}
+
+// readFence reads the fence of a live handle if it has never been read, see [Grant]:
+// to guess would cost a commit that is refused.
+func (kv *KV) readFence(ctx context.Context, doing string) error {
+	kv.mu.Lock()
+	unread := kv.unread
+	kv.mu.Unlock()
+	if !unread {
+		return nil
+	}
+	var resp *clientv3.GetResponse
+	err := outcome.Retry(ctx, func(ctx context.Context) (err error) {
+		resp, err = kv.etcd.Get(ctx, kv.space.Fence(kv.seq.Lock))
+		return err
+	})
+	if err != nil {
+		return outcome.OfRead(ctx, doing, err, kv.etcd.Endpoints())
+	}
+	for _, found := range resp.Kvs { // it is one key
+		fence, err := viewOf(found)
+		if err != nil {
+			return fmt.Errorf("%s: %w", doing, err)
+		}
+		kv.learn(fence)
+	}
+	kv.mu.Lock()
+	defer kv.mu.Unlock()
+	kv.unread = false
+	return nil
 }
 
 // stale is the refusal of this handle by a fence that is higher than its token.

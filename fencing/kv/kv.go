@@ -44,6 +44,7 @@ type Grant struct {
 	Sequencer fencing.Sequencer
 	Claim     string           // the claim's key
 	Fence     *mvccpb.KeyValue // the guard's fence as read with the grant; nil: there was none
+	Unread    bool             // Fence has not been read: the first operation does that
 	Held      func() error     // nil while the lock is held, by the local clock
 	Oldest    fencing.Token    // for a shared lock: the smallest token in the queue when it was granted
 }
@@ -71,6 +72,7 @@ type KV struct {
 	mu      sync.Mutex
 	claim   string   // the claim's key; empty until a bare handle has found it
 	fence   view     // the fence as last seen
+	unread  bool     // it has never been
 	barrier *barrier // the one that operations must wait for, or nil
 }
 
@@ -97,7 +99,7 @@ func Live(etcd *clientv3.Client, grant Grant, cfg Config) (*KV, error) {
 	// A fence that cannot be read is reported by the first operation, which
 	// finds another mod revision than that of the zero view.
 	handle.fence, _ = viewOf(grant.Fence)
-	handle.claim, handle.held = grant.Claim, grant.Held
+	handle.claim, handle.held, handle.unread = grant.Claim, grant.Held, grant.Unread
 	return handle, nil
 }
 

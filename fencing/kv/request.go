@@ -65,6 +65,9 @@ func (kv *KV) ready(ctx context.Context, req request) (view, error) {
 	if err := ctx.Err(); err != nil {
 		return view{}, outcome.OfRead(ctx, req.doing, err, kv.etcd.Endpoints())
 	}
+	if err := kv.readFence(ctx, req.doing); err != nil {
+		return view{}, err
+	}
 	claim, fence, err := kv.afterBarrier(ctx)
 	if errors.Is(err, errBarred) {
 		return view{}, outcome.Refused(req.doing, err)

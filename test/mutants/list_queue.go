@@ -134,7 +134,7 @@ var waitMutants = []Mutant{{
 }, {
 	Name:    "semaphore waiter watches its predecessor",
 	Hole:    "§4 waiters of a semaphore watch the whole prefix",
-	Edits:   edit(waitFile, "		return target{key: p.queue, prefix: true}\n", "		return target{key: ahead.Key}\n"),
+	Edits:   edit(waitFile, "		return target{key: p.queue, prefix: true}\n", "		return target{key: now.ahead.Key}\n"),
 	Hunters: tests("./client", "TestAnyFreePermitWakesTheNext"),
 }, {
 	Name:    "semaphore grants one permit too many",
@@ -144,6 +144,26 @@ var waitMutants = []Mutant{{
 }, {
 	Name:    "watch begun without a look",
 	Hole:    "§4 when \"created\" has come, read the queue once for what fell between",
-	Edits:   edit(waitFile, "	for { // look first: the end may have come before the watch\n		now, err := a.look(ctx, p, &ahead, since)\n", "	for first := true; ; first = false {\n		now, err := standing{mine: true, ahead: &ahead}, error(nil)\n		if !first {\n			now, err = a.look(ctx, p, &ahead, since)\n		}\n"),
+	Edits:   edit(waitFile, "look := w.from, now.at < w.from //", "look := w.from, now.at < 0 //"),
 	Hunters: tests("./client", "TestLockThatIsFreedBeforeTheWatch"),
+}, {
+	Name:    "grant by an event that ends one's own claim too",
+	Hole:    "§4 grant only on an observation of one's own claim no older than the predecessor's end",
+	Edits:   edit(waitFile, "ends.ahead && !ends.own && next", "ends.ahead && next"),
+	Hunters: tests("./client", "TestWaiterDeletedWithTheHolderIsLost"),
+}, {
+	Name:    "kept watch believed of an earlier claim",
+	Hole:    "§4 keys come back: what ends is a claim, not a key",
+	Edits:   edit(waitFile, "		if at <= seen {\n", "		if at <= 0 {\n"),
+	Hunters: tests("./client", "TestKeptWatchTellsOfEarlierEnds"),
+}, {
+	Name:    "waiter behind a waiter takes itself for the next",
+	Hole:    "§4 ask for a smaller create revision than mine",
+	Edits:   edit(enqueueFile, "GetResponseRange().Count == 2", "GetResponseRange().Count >= 2"),
+	Hunters: tests("./client", "TestWaiterBehindAWaiterThatLeaves"),
+}, {
+	Name:    "watches kept for every lock",
+	Hole:    "§3 a session keeps nothing for a lock that is neither held nor wanted",
+	Edits:   edit("client/keep.go", "time.AfterFunc(keepWatch,", "time.AfterFunc(1000*keepWatch,"),
+	Hunters: tests("./client", "TestKeptWatchesAreFew"),
 }}
