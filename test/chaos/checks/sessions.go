@@ -63,11 +63,3 @@ func (l *lock) granted() map[hold]*op {
 	}
 	return granted
 }
-
-// mayEnd reports whether a fault has stated that it may end the session behind a hold.
-func mayEnd(f *history.Fault, o *op) bool {
-	if len(clientsAmong(f)) > 0 {
-		return f.Cost.Sessions && victim(f, o.Client)
-	}
-	return f.Cost.Sessions || f.Cost.Rollback == "kv"
-}
