@@ -133,7 +133,7 @@ func staleValue(in *Input) string {
 func wrongLocks() []wrongRun {
 	const tokens, loss, dead, fifo, reason = "tokens rise in the order of the grants", "loss is noticed by the deadline",
 		"a dead holder's lock is granted again in time", "first come, first served", "nobody is refused without a reason"
-	const both, session = "nobody holds beside another", "nobody loses a lock without a reason"
+	const both, session, unlock = "nobody holds beside another", "nobody loses a lock without a reason", "who has unlocked did hold until then"
 	late := func(d time.Duration) func(*testing.T, *Input) {
 		return change("kv/counter/0", history.Lost, 0, func(o *history.Op) { o.Deadline = o.Call.Add(-d) })
 	}
@@ -194,6 +194,18 @@ func wrongLocks() []wrongRun {
 		{both, "gives back late", func(t *testing.T, in *Input) {
 			o := find(t, in, "sql/list/0", history.Release, 2)
 			o.Call, o.Return = o.Call+20*second, o.Return+20*second
+		}},
+		{unlock, "of a lock that was broken", func(t *testing.T, in *Input) {
+			o := find(t, in, "sql/list/0", history.Release, 2)
+			o.Call, o.Return = o.Call+20*second, o.Return+20*second
+		}},
+		{unlock, "of a shared lock that was lost", func(t *testing.T, in *Input) {
+			grant, o := find(t, in, "kv/list/0", history.Acquire, 2), find(t, in, "kv/list/0", history.Release, 2)
+			grant.Mode, grant.Token, o.Mode = history.Shared, 0, history.Shared
+			o.Call, o.Return = o.Call+20*second, o.Return+20*second
+		}},
+		{unlock, "and none is known", func(_ *testing.T, in *Input) {
+			in.Ops = slices.DeleteFunc(slices.Clone(in.Ops), func(o history.Op) bool { return o.Kind == history.Release })
 		}},
 		{session, "no fault", func(t *testing.T, in *Input) { in.Faults = in.Faults[:2] }},
 		{session, "another client's fault", func(t *testing.T, in *Input) { in.Faults[2].Victims = []string{"c2"} }},
