@@ -246,7 +246,8 @@ func wrongEnds() []wrongRun {
 		{agree, "no member", func(_ *testing.T, in *Input) { in.End.Members = nil }},
 		{left, "claim", func(_ *testing.T, in *Input) { in.End.Claims = []string{"fencelock/lock/a/@/1-1"} }},
 		{left, "lease", func(_ *testing.T, in *Input) { in.End.Leases = 1 }},
-		{left, "files of a member", func(_ *testing.T, in *Input) { in.End.Members[0].Files += 100 }},
+		{left, "files of a member", func(_ *testing.T, in *Input) { in.End.Members[0].Files += 16 }},
+		{left, "goroutines of a member", func(_ *testing.T, in *Input) { in.End.Members[1].Goroutines += 41 }},
 		{left, "goroutine of a client", func(t *testing.T, in *Input) { find(t, in, "", history.Leaks, 1).Goroutines = 1 }},
 		{left, "files of a client", func(t *testing.T, in *Input) { find(t, in, "", history.Leaks, 0).Files = 5 }},
 	}
