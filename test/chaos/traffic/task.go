@@ -38,7 +38,7 @@ const (
 	slowStarter = 30 // of each round, the first too: a pause finds reads to come late, not writes only
 	goesOn      = 60
 	lingerer    = 50 // after a write of unknown outcome, which may land late
-	eager       = 15 // it takes the lock again at once: the key of its claim comes back while others still look at it
+	eager       = 30 // it takes the lock again at once: the key of its claim comes back while others still look at it
 )
 
 func (t *task) run(ctx context.Context) {
