@@ -53,6 +53,25 @@ func mayEnd(f *history.Fault, o *op) bool {
 	return f.Cost.Sessions || f.Cost.Rollback == "kv"
 }
 
+// mayHaveEnded reports whether faults of a time have stated that they may end the session
+// behind a hold; or two of them struck members, who may have been no majority then.
+func (r *run) mayHaveEnded(from, to history.Time, o *op) bool {
+	round := 0 // of a fault that strikes members
+	return r.during(from, to, func(f *history.Fault) bool {
+		second := strikesMembers(f) && f.Round == round
+		if strikesMembers(f) {
+			round = f.Round
+		}
+		return second || mayEnd(f, o)
+	})
+}
+
+// strikesMembers reports whether a fault takes members away, or the ways to them: a clock
+// that is wrong takes nothing.
+func strikesMembers(f *history.Fault) bool {
+	return f.Group != "clock" && slices.ContainsFunc(f.Victims, func(v string) bool { return strings.HasPrefix(v, "m") && !strings.Contains(v, "/") })
+}
+
 // alone reports whether no other fault is in the same round.
 func (r *run) alone(f *history.Fault) bool {
 	n := 0

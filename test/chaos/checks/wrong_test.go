@@ -130,6 +130,12 @@ func staleValue(in *Input) string {
 	return ""
 }
 
+// oneMember is a fault at the same time that leaves the others a majority.
+func oneMember(f history.Fault, member string, round int) history.Fault {
+	f.Kind, f.Victims, f.Round, f.Cost.Sessions = "a follower is cut off", []string{member}, round, false
+	return f
+}
+
 func wrongLocks() []wrongRun {
 	const tokens, loss, dead, fifo, reason = "tokens rise in the order of the grants", "loss is noticed by the deadline",
 		"a dead holder's lock is granted again in time", "first come, first served", "nobody is refused without a reason"
@@ -208,6 +214,9 @@ func wrongLocks() []wrongRun {
 			in.Ops = slices.DeleteFunc(slices.Clone(in.Ops), func(o history.Op) bool { return o.Kind == history.Release })
 		}},
 		{session, "no fault", func(t *testing.T, in *Input) { in.Faults = in.Faults[:2] }},
+		{session, "one of three members is cut off", func(_ *testing.T, in *Input) {
+			in.Faults = append(in.Faults[:2], oneMember(in.Faults[2], "m1", 3), oneMember(in.Faults[2], "m2", 4))
+		}},
 		{session, "another client's fault", func(t *testing.T, in *Input) { in.Faults[2].Victims = []string{"c2"} }},
 		{session, "no member answers", func(t *testing.T, in *Input) {
 			in.Faults = in.Faults[:2]

@@ -79,18 +79,17 @@ func cut(choose pickMembers, closed ...func(*Run, *world.Member) []way) func(con
 	}
 }
 
-// hearLate holds back what one follower after the other says to the members, for less than
-// a session lives. A request that a client has sent to it, and given up, then lands late,
-// while the client goes on with the others under the same hold.
+// hearLate holds back what a follower says to the members, for less than a session
+// lives. A request that a client has sent to it, and given up, then lands late, while
+// the client goes on with the others under the same hold.
 func hearLate(ctx context.Context, r *Run) error {
+	victims, err := r.pick(ctx, follower) // always the same: the kernel takes a while to send again what one has said, and two are a majority
+	if err != nil {
+		return err
+	}
 	n := 0
 	for end := time.Now().Add(2*r.longer() + r.For); time.Now().Before(end); n++ {
-		m, err := r.World.Follower(ctx, r.Rand)
-		if err != nil {
-			return err
-		}
-		r.victims(m.Name)
-		undo, err := undoable(speaking(r, m), func(w way) (func() error, error) { return r.World.Hosts.Lose(w.from, w.to) })
+		undo, err := undoable(speaking(r, victims[0]), func(w way) (func() error, error) { return r.World.Hosts.Lose(w.from, w.to) })
 		if err == nil {
 			err = wait(ctx, r.between(500*time.Millisecond, 800*time.Millisecond))
 		}
