@@ -25,7 +25,7 @@ func networkKinds() []Kind {
 		Kind{Name: "a client is cut off", Cost: sessions(ttl), Do: cutClient(listening, asking)},
 		Kind{Name: "a client hears nobody", Cost: sessions(ttl), Do: cutClient(listening)},
 		Kind{Name: "a client is not heard", Cost: sessions(ttl), Do: cutClient(asking)},
-		Kind{Name: "a follower is heard late, again and again", Cost: nothing(aRequest), Do: hearLate},
+		Kind{Name: "a follower is heard late, again and again", Cost: sessions(aRequest), Do: hearLate},
 		Kind{Name: "one packet in five is lost", Cost: sessions(silence), Do: loseShare},
 		Kind{Name: "the leader's cable is slow", Cost: sessions(silence), Do: slowCable},
 	)
