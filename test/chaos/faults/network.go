@@ -79,11 +79,11 @@ func cut(choose pickMembers, closed ...func(*Run, *world.Member) []way) func(con
 	}
 }
 
-// hearLate holds back what a follower says to the members, for less than a session
-// lives. A request that a client has sent to it, and given up, then lands late, while
-// the client goes on with the others under the same hold.
+// hearLate holds back what a follower says to the members, for half a second each time.
+// A request that a client has sent to it, and given up, then lands late, while the client
+// goes on with the others under the same hold.
 func hearLate(ctx context.Context, r *Run) error {
-	victims, err := r.pick(ctx, follower) // always the same: the kernel takes a while to send again what one has said, and two are a majority
+	victims, err := r.pick(ctx, follower) // always the same: two whose words are still to be sent again would leave no majority
 	if err != nil {
 		return err
 	}
@@ -91,9 +91,9 @@ func hearLate(ctx context.Context, r *Run) error {
 	for end := time.Now().Add(2*r.longer() + r.For); time.Now().Before(end); n++ {
 		undo, err := undoable(speaking(r, victims[0]), func(w way) (func() error, error) { return r.World.Hosts.Lose(w.from, w.to) })
 		if err == nil {
-			err = wait(ctx, r.between(500*time.Millisecond, 800*time.Millisecond))
+			err = wait(ctx, r.between(450*time.Millisecond, 600*time.Millisecond)) // TCP sends again after 0.2 s, 0.6 s, 1.4 s
 		}
-		if err = errors.Join(err, undo(), wait(ctx, r.between(200*time.Millisecond, 400*time.Millisecond))); err != nil {
+		if err = errors.Join(err, undo(), wait(ctx, r.between(300*time.Millisecond, 450*time.Millisecond))); err != nil {
 			return err
 		}
 	}

@@ -37,7 +37,7 @@ const (
 	longThinker = 1  // of each round
 	slowStarter = 30 // of each round, the first too: a pause finds reads to come late, not writes only
 	goesOn      = 60
-	lingerer    = 50 // after a write of unknown outcome, which may land late
+	lingerer    = 80 // after a write of unknown outcome, which may land late
 	eager       = 30 // it takes the lock again at once: the key of its claim comes back while others still look at it
 )
 
