@@ -60,3 +60,28 @@ func names(kinds []faults.Kind) []string {
 	}
 	return names
 }
+
+// The pause that the control loses by comes with every second pair that it may be in;
+// every kind leads its pairs all the same.
+func TestNemesisAimsPauses(t *testing.T) {
+	pause := faults.Kind{Name: faults.BetweenReadAndWrite, Takes: []string{"clients"}}
+	kinds := []faults.Kind{pause, {Name: "a", Takes: []string{"members"}}, {Name: "b", Takes: []string{"network"}}, {Name: "c", Takes: []string{"clients"}}}
+	n := newNemesis(7, kinds, 2)
+	leads, with := map[string]int{}, 0
+	for range 10 * len(kinds) {
+		n.round()
+		pair := n.round()
+		leads[pair[0].Name]++
+		if pair[1].Name == pause.Name {
+			with++
+		}
+	}
+	for _, k := range kinds {
+		if leads[k.Name] != 10 {
+			t.Errorf("%q leads %d pairs, want 10 of 40", k.Name, leads[k.Name])
+		}
+	}
+	if with < 10 { // half of the 20 that are led by a or b, and some of the others by chance
+		t.Errorf("%d pairs have the pause for a partner, want 10 at least", with)
+	}
+}

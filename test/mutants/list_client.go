@@ -55,6 +55,7 @@ var endMutants = []Mutant{{
 	Hole:    "§4 Unlock: delete If CreateRevision(claim) = token",
 	Edits:   edit(releaseFile, "		return s.etcd.Txn(ctx).If(p.present()).\n", "		return s.etcd.Txn(ctx).\n"),
 	Hunters: tests("./client", "TestLateDeleteLeavesTheNewerLock"),
+	Chaos:   underBreaks(),
 }, {
 	Name:    "several unlocked without compare",
 	Hole:    "§4 release of several: one nested transaction per claim, each compared",

@@ -73,6 +73,7 @@ var redisMutants = []Mutant{{
 	Hole:    "redisfence: a lower token than the fence has admitted is refused",
 	Edits:   edit(redisScript, "if higher(stands, token) then return {'stale', stands} end\n", ""),
 	Hunters: tests("./fencing/redisfence", "TestConformance"),
+	Chaos:   underStandstills("redis", "counter,set"),
 }, {
 	Name:    "redis: read does not raise the fence",
 	Hole:    "redisfence: a holder's first operation, a read too, claims the fence",

@@ -100,6 +100,7 @@ var waitMutants = []Mutant{{
 	Hole:    "§4 ask for a smaller create revision than mine, never whether that key exists",
 	Edits:   edit(lookFile, `clientv3.Compare(clientv3.CreateRevision(ahead.Key), "=", int64(ahead.Token))`, `clientv3.Compare(clientv3.CreateRevision(ahead.Key), ">", 0)`),
 	Hunters: tests("./client", "TestForeignKeyThatComesBackKeepsNobodyWaiting"),
+	Chaos:   underHeldEvents(),
 }, {
 	Name:    "grant without one's own claim",
 	Hole:    "§4 grant only on an observation of one's own claim",

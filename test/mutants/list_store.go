@@ -47,6 +47,7 @@ var fenceOfStoreMutants = []Mutant{{
 `, `	answer, err := kv.etcd.Txn(ctx).Then(kv.records.delete(key)).Commit()
 `),
 	Hunters: tests("./fencing/kv", "TestEveryOperationIsFenced"),
+	Chaos:   underStandstills("kv", "set"),
 }, {
 	Name: "delete forgets the fence",
 	Hole: "§5 deleting data never lowers or removes a fence",
@@ -107,6 +108,7 @@ var fenceOfStoreMutants = []Mutant{{
 	Hole:    "§5 shared holders claim the fence as hex(f)s",
 	Edits:   edit(kvHandle, "keys.Shared(grant.Oldest), keys", "keys.Claimed(grant.Sequencer.Token), keys"),
 	Hunters: tests("./fencing/kv", "TestSharedReadersDoNotFenceEachOther"),
+	Chaos:   inCompany(),
 }, {
 	Name:    "shared holder above its fence",
 	Hole:    "§5 shared holders are admitted while the fence is below hex(token+1)",
@@ -120,6 +122,7 @@ var outcomeMutants = []Mutant{{
 	Hole:    "§5 after ErrUncertain there is a barrier",
 	Edits:   edit(kvRequest, "if !outcome.Answered(err) && !kv.claims(fence) {", "if outcome.Answered(err) && !kv.claims(fence) {"),
 	Hunters: tests("./fencing/kv", "TestLostWriteCannotLandLate"),
+	Chaos:   underLateWords(),
 }, {
 	Name: "barrier that only reads",
 	Hole: "§5 the barrier puts the fence again: m has changed",
@@ -128,6 +131,7 @@ var outcomeMutants = []Mutant{{
 		{kvBarrier, "		kv.learn(view{value: kv.mine, revision: resp.Header.Revision})\n", ""},
 	},
 	Hunters: tests("./fencing/kv", "TestLostWriteCannotLandLate"),
+	Chaos:   underLateWords(),
 }, {
 	Name: "barrier given up with its call",
 	Hole: "§5 the barrier runs in the background until it commits",

@@ -9,6 +9,29 @@ func underPauses() []string {
 	return storm("0.4", "^SIGSTOP of (a holder|two clients)$", "kv,sql,redis,file", "counter,list,set")
 }
 
+// underStandstills: holders stand still between their reads and their writes until
+// others have their locks. The target is aimed at alone.
+func underStandstills(target, workloads string) []string {
+	return storm("0.4", "^a client stands still between its reads and its writes$", target, workloads)
+}
+
+// underLateWords: what members say to each other is late, but within the lives of holds.
+func underLateWords() []string {
+	return storm("0.5", "^a follower is heard late", "kv", "counter,list,set,bank")
+}
+
+// underBreaks: locks are broken while their holders hear late of it.
+func underBreaks() []string {
+	return []string{"-minutes", "0.5", "-faults", "^(locks are broken one after the other|requests or replies are held.*)$", "-targets", "kv", "-workloads", "counter,set"}
+}
+
+// underHeldEvents: waiters learn late that the one before them has ended, who stands behind
+// them meanwhile. No locks that are taken together: one that is stuck would take the
+// other along, and nobody would be granted any.
+func underHeldEvents() []string {
+	return storm("0.5", "^requests or replies are held", "kv", "counter,list,bank")
+}
+
 // underHeldWords: requests and replies are late, but within the lives of holds.
 func underHeldWords() []string {
 	return storm("0.4", "^requests or replies are held", "kv", "counter,list,set,bank")
@@ -32,6 +55,9 @@ func underEmptyStarts() []string {
 
 // inPeace: nothing happens that could cost anybody anything.
 func inPeace() []string { return storm("0.2", "^history is compacted$", "kv", "counter,set") }
+
+// inCompany: everybody contends for one lock, so that shared holders come together.
+func inCompany() []string { return storm("0.4", "^history is compacted$", "kv", "counter") }
 
 func storm(minutes, faults, targets, workloads string) []string {
 	return []string{"-minutes", minutes, "-faults", faults, "-together", "1", "-targets", targets, "-workloads", workloads}

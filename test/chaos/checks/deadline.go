@@ -1,7 +1,6 @@
 package checks
 
 import (
-	"strings"
 	"time"
 
 	"github.com/fencelock/fencelock/test/chaos/history"
@@ -58,25 +57,4 @@ func (r *run) excused(o *op, late time.Duration) bool {
 	return r.during(o.Deadline.Add(-noticing), o.Call, func(f *history.Fault) bool {
 		return f.Group == "cpu" && late <= noticingStarved
 	}) || r.stoodStill(o)
-}
-
-// stoodStill reports whether the client was stopped, or had just been woken.
-func (r *run) stoodStill(o *op) bool {
-	return r.during(o.Call.Add(-noticing), o.Call, func(f *history.Fault) bool { return f.Cost.Pauses && victim(f, o.Client) })
-}
-
-// kills reports whether a fault takes clients away.
-func kills(f *history.Fault) bool {
-	return strings.Contains(f.Kind, "kill -9") && len(clientsAmong(f)) > 0
-}
-
-// clientsAmong is the clients among a fault's victims.
-func clientsAmong(f *history.Fault) []string {
-	var names []string
-	for _, v := range f.Victims {
-		if strings.HasPrefix(v, "c") && !strings.Contains(v, "/") { // "control/…" is a lock
-			names = append(names, v)
-		}
-	}
-	return names
 }

@@ -21,6 +21,7 @@ func goesBack(target, lock string, n int) func(*testing.T, *Input) {
 func excusedRuns() []wrongRun {
 	const lost, model, loss, fifo, reason = "nothing acknowledged is lost or reordered", "a claimer's read shows every earlier admitted write",
 		"loss is noticed by the deadline", "first come, first served", "nobody is refused without a reason"
+	const session = "nobody loses a lock without a reason"
 	late := func(t *testing.T, in *Input) *history.Op {
 		o := find(t, in, "kv/counter/0", history.Lost, 0)
 		o.Deadline = o.Call.Add(-time.Second)
@@ -42,6 +43,9 @@ func excusedRuns() []wrongRun {
 			a, b := find(t, in, "redis/counter/0", history.Acquire, 1), find(t, in, "redis/counter/0", history.Acquire, 2)
 			a.Return = b.Return + ms
 			stop(in, a.Call, a.Return, a.Client[:2])
+		}},
+		{session, "two of three members are cut off", func(_ *testing.T, in *Input) {
+			in.Faults = append(in.Faults[:2], oneMember(in.Faults[2], "m1", 3), oneMember(in.Faults[2], "m2", 3))
 		}},
 		{reason, "broken", func(t *testing.T, in *Input) {
 			o := find(t, in, "redis/counter/0", history.Get, 1)

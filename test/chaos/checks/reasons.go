@@ -92,7 +92,5 @@ func (r *run) explained(l *lock, o, grant *op) bool {
 	if grant != nil {
 		from = grant.Call
 	}
-	return r.during(from, o.Return, func(f *history.Fault) bool {
-		return mayEnd(f, o) || f.Cost.Rollback == l.target
-	})
+	return r.mayHaveEnded(from, o.Return, o) || r.during(from, o.Return, func(f *history.Fault) bool { return f.Cost.Rollback == l.target })
 }

@@ -56,7 +56,7 @@ type check struct {
 
 func all() []check {
 	return []check{
-		lostCheck(), tokensCheck(), fenceCheck(), modelsCheck(), refusedCheck(), deadlineCheck(), overlapCheck(), sessionsCheck(), regrantCheck(),
+		lostCheck(), tokensCheck(), fenceCheck(), modelsCheck(), refusedCheck(), deadlineCheck(), overlapCheck(), unlockedCheck(), sessionsCheck(), regrantCheck(),
 		serviceCheck(), stuckCheck(), orderCheck(), reasonsCheck(), membersCheck(), leftoverCheck(),
 	}
 }

@@ -20,17 +20,6 @@ func serviceCheck() check {
 	}
 }
 
-// alone reports whether no other fault is in the same round.
-func (r *run) alone(f *history.Fault) bool {
-	n := 0
-	for i := range r.Faults {
-		if r.Faults[i].Round == f.Round {
-			n++
-		}
-	}
-	return n == 1
-}
-
 // anOperation is the longest that a holder's takes that is not answered: it gives the
 // lock back after that.
 const anOperation = 5 * time.Second

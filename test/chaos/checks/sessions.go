@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/fencelock/fencelock/test/chaos/history"
 )
 
 // aftermath is how long after a fault was healed a session may still end by it: what
@@ -15,7 +13,7 @@ const aftermath = 3 * time.Second
 func sessionsCheck() check {
 	return check{
 		name: "nobody loses a lock without a reason",
-		what: "whoever is told that its lock is lost was within reach of a fault that may cost sessions, " +
+		what: "whoever is told that its lock is lost was within reach of a fault that may cost sessions, or of two of members at once, " +
 			"one of a client its own only, at most TTL + 3 s before; one hold in a hundred may be lost since no member answered in time",
 		look:     sessions,
 		possible: anyLost,
@@ -37,7 +35,7 @@ func sessions(r *run, result *Result) {
 				from = max(from, grant.Call.Add(-told))
 			}
 			switch {
-			case r.during(from, o.Call, func(f *history.Fault) bool { return mayEnd(f, o) }):
+			case r.mayHaveEnded(from, o.Call, o):
 			case strings.Contains(o.Reason, silence):
 				silent++
 			default:
@@ -62,12 +60,4 @@ func (l *lock) granted() map[hold]*op {
 		granted[hold{o.Client, o.ID}] = o
 	}
 	return granted
-}
-
-// mayEnd reports whether a fault has stated that it may end the session behind a hold.
-func mayEnd(f *history.Fault, o *op) bool {
-	if len(clientsAmong(f)) > 0 {
-		return f.Cost.Sessions && victim(f, o.Client)
-	}
-	return f.Cost.Sessions || f.Cost.Rollback == "kv"
 }

@@ -130,10 +130,16 @@ func staleValue(in *Input) string {
 	return ""
 }
 
+// oneMember is a fault at the same time that leaves the others a majority.
+func oneMember(f history.Fault, member string, round int) history.Fault {
+	f.Kind, f.Victims, f.Round, f.Cost.Sessions = "a follower is cut off", []string{member}, round, false
+	return f
+}
+
 func wrongLocks() []wrongRun {
 	const tokens, loss, dead, fifo, reason = "tokens rise in the order of the grants", "loss is noticed by the deadline",
 		"a dead holder's lock is granted again in time", "first come, first served", "nobody is refused without a reason"
-	const both, session = "nobody holds beside another", "nobody loses a lock without a reason"
+	const both, session, unlock = "nobody holds beside another", "nobody loses a lock without a reason", "who has unlocked did hold until then"
 	late := func(d time.Duration) func(*testing.T, *Input) {
 		return change("kv/counter/0", history.Lost, 0, func(o *history.Op) { o.Deadline = o.Call.Add(-d) })
 	}
@@ -195,7 +201,22 @@ func wrongLocks() []wrongRun {
 			o := find(t, in, "sql/list/0", history.Release, 2)
 			o.Call, o.Return = o.Call+20*second, o.Return+20*second
 		}},
+		{unlock, "of a lock that was broken", func(t *testing.T, in *Input) {
+			o := find(t, in, "sql/list/0", history.Release, 2)
+			o.Call, o.Return = o.Call+20*second, o.Return+20*second
+		}},
+		{unlock, "of a shared lock that was lost", func(t *testing.T, in *Input) {
+			grant, o := find(t, in, "kv/list/0", history.Acquire, 2), find(t, in, "kv/list/0", history.Release, 2)
+			grant.Mode, grant.Token, o.Mode = history.Shared, 0, history.Shared
+			o.Call, o.Return = o.Call+20*second, o.Return+20*second
+		}},
+		{unlock, "and none is known", func(_ *testing.T, in *Input) {
+			in.Ops = slices.DeleteFunc(slices.Clone(in.Ops), func(o history.Op) bool { return o.Kind == history.Release })
+		}},
 		{session, "no fault", func(t *testing.T, in *Input) { in.Faults = in.Faults[:2] }},
+		{session, "one of three members is cut off", func(_ *testing.T, in *Input) {
+			in.Faults = append(in.Faults[:2], oneMember(in.Faults[2], "m1", 3), oneMember(in.Faults[2], "m2", 4))
+		}},
 		{session, "another client's fault", func(t *testing.T, in *Input) { in.Faults[2].Victims = []string{"c2"} }},
 		{session, "no member answers", func(t *testing.T, in *Input) {
 			in.Faults = in.Faults[:2]
@@ -234,7 +255,8 @@ func wrongEnds() []wrongRun {
 		{agree, "no member", func(_ *testing.T, in *Input) { in.End.Members = nil }},
 		{left, "claim", func(_ *testing.T, in *Input) { in.End.Claims = []string{"fencelock/lock/a/@/1-1"} }},
 		{left, "lease", func(_ *testing.T, in *Input) { in.End.Leases = 1 }},
-		{left, "files of a member", func(_ *testing.T, in *Input) { in.End.Members[0].Files += 100 }},
+		{left, "files of a member", func(_ *testing.T, in *Input) { in.End.Members[0].Files += 16 }},
+		{left, "goroutines of a member", func(_ *testing.T, in *Input) { in.End.Members[1].Goroutines += 41 }},
 		{left, "goroutine of a client", func(t *testing.T, in *Input) { find(t, in, "", history.Leaks, 1).Goroutines = 1 }},
 		{left, "files of a client", func(t *testing.T, in *Input) { find(t, in, "", history.Leaks, 0).Files = 5 }},
 	}

@@ -25,6 +25,7 @@ func clientKinds() []Kind {
 		Kind{Name: "SIGSTOP of two clients", Cost: pauses(ttl), Do: stopClients(twoClients)},
 		Kind{Name: "SIGSTOP of all clients", Cost: pauses(ttl), Do: stopClients(everyClient)},
 		Kind{Name: "a client stutters", Cost: pauses(ttl), Do: stutter},
+		Kind{Name: BetweenReadAndWrite, Cost: pauses(ttl), Do: standStill},
 	)
 }
 
@@ -71,6 +72,18 @@ func stopHolder(ctx context.Context, r *Run) error {
 		return err
 	}
 	return errors.Join(err, wait(ctx, r.longer()+r.For), stopped.Resume())
+}
+
+// BetweenReadAndWrite is the kind that the control loses most by.
+const BetweenReadAndWrite = "a client stands still between its reads and its writes"
+
+// standStill stops a client that holds locks, has read what they guard, and has not
+// written yet; so does a garbage collector, or a host, that strikes at the worst moment.
+// Others get its locks and write, before it wakes.
+func standStill(ctx context.Context, r *Run) error {
+	c := r.pickClients(oneClient)[0]
+	err := c.StandStill(ctx)
+	return errors.Join(err, wait(ctx, r.longer()+r.For), c.Resume())
 }
 
 // killHolder kills a client that holds a lock which another waits for. It stands still

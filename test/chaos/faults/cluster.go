@@ -18,11 +18,11 @@ import (
 
 func clusterKinds() []Kind {
 	return grouped("cluster", nil, nil,
-		Kind{Name: "leadership moves", Cost: sessions(aRequest), Takes: []string{members}, Do: moveLeader},
+		Kind{Name: "leadership moves", Cost: nothing(aRequest), Takes: []string{members}, Do: moveLeader},
 		Kind{Name: "history is compacted", Cost: nothing(0), Takes: []string{upkeep}, Do: compact},
 		Kind{Name: "members are defragmented", Cost: nothing(aRequest), Takes: []string{members}, Do: defragment},
-		Kind{Name: "rolling restart", Cost: sessions(aRequest), Takes: []string{members}, Do: restart(everyMember)},
-		Kind{Name: "a member is replaced", Cost: sessions(noticed), Takes: []string{members, network, links}, Do: replaceFollower},
+		Kind{Name: "rolling restart", Cost: nothing(aRequest), Takes: []string{members}, Do: restart(everyMember)},
+		Kind{Name: "a member is replaced", Cost: nothing(noticed), Takes: []string{members, network, links}, Do: replaceFollower},
 	)
 }
 

@@ -24,6 +24,9 @@
 //
 // A cost is what may be lost at worst: Service from the bounds in bounds.go, and
 // Sessions wherever a client can be without an answer for 0.8 s, since with a TTL
-// of 2 s that is all it has (TTL − 0.5 s − TTL/3). A kind that says nothing of
-// sessions leaves those of everybody who lives and is not a victim alone.
+// of 2 s that is all it has (TTL − 0.5 s − TTL/3). One member that does not answer is
+// not enough: no attempt at a renewal waits for longer than a third of what is left,
+// and the next one asks another. (Two kinds at a time may strike two members: then the
+// checks let sessions go, whatever each has stated.) A kind that says nothing of sessions leaves those of
+// everybody who lives and is not a victim alone.
 package faults

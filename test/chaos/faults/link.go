@@ -14,9 +14,9 @@ func linkKinds() []Kind {
 	stall, pass := (*netfault.Proxy).Stall, (*netfault.Proxy).Pass
 	return grouped("link", []string{links}, nil,
 		Kind{Name: "connections are reset", Cost: sessions(aRequest), Do: resetLinks},
-		Kind{Name: "the way to one member is a black hole", Cost: sessions(silence), Do: disturb(1, stall, pass)},
+		Kind{Name: "the way to one member is a black hole", Cost: nothing(silence), Do: disturb(1, stall, pass)},
 		Kind{Name: "the way to all members is a black hole", Cost: sessions(silence), Do: disturb(3, stall, pass)},
-		Kind{Name: "replies of one member are lost", Cost: sessions(silence), Do: disturb(1, (*netfault.Proxy).DropReplies, pass)},
+		Kind{Name: "replies of one member are lost", Cost: nothing(silence), Do: disturb(1, (*netfault.Proxy).DropReplies, pass)},
 		Kind{Name: "replies of all members are lost", Cost: sessions(silence), Do: disturb(3, (*netfault.Proxy).DropReplies, pass)},
 		Kind{Name: "requests to all members are held", Cost: sessions(silence), Do: disturb(3, (*netfault.Proxy).StallRequests, pass)},
 		Kind{Name: "replies of all members are held", Cost: sessions(silence), Do: disturb(3, (*netfault.Proxy).StallReplies, pass)},

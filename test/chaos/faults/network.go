@@ -15,16 +15,17 @@ func networkKinds() []Kind {
 		Kind{Name: "the leader is cut off", Cost: sessions(aRequest), Do: cut(leader, hearing, speaking)},
 		Kind{Name: "the leader hears nobody", Cost: sessions(aRequest), Do: cut(leader, hearing)},
 		Kind{Name: "the leader is not heard", Cost: sessions(aRequest), Do: cut(leader, speaking)},
-		Kind{Name: "a follower is cut off", Cost: sessions(noticed), Do: cut(follower, hearing, speaking)},
-		Kind{Name: "a follower hears nobody", Cost: sessions(noticed), Do: cut(follower, hearing)},
-		Kind{Name: "a follower is not heard", Cost: sessions(noticed), Do: cut(follower, speaking)},
+		Kind{Name: "a follower is cut off", Cost: nothing(noticed), Do: cut(follower, hearing, speaking)},
+		Kind{Name: "a follower hears nobody", Cost: nothing(noticed), Do: cut(follower, hearing)},
+		Kind{Name: "a follower is not heard", Cost: nothing(noticed), Do: cut(follower, speaking)},
 		Kind{Name: "every member is alone", Cost: sessions(aStart + aRequest), Do: cut(everyMember, hearing)},
-		Kind{Name: "two members do not reach each other", Cost: sessions(aRequest), Do: bridge},
+		Kind{Name: "two members do not reach each other", Cost: nothing(aRequest), Do: bridge},
 		Kind{Name: "the leader's cable is pulled", Cost: sessions(silence), Do: cut(leader, cable)},
 		Kind{Name: "the network resets what members say to the leader", Cost: sessions(aRequest), Do: resetLeader},
 		Kind{Name: "a client is cut off", Cost: sessions(ttl), Do: cutClient(listening, asking)},
 		Kind{Name: "a client hears nobody", Cost: sessions(ttl), Do: cutClient(listening)},
 		Kind{Name: "a client is not heard", Cost: sessions(ttl), Do: cutClient(asking)},
+		Kind{Name: "a follower is heard late, again and again", Cost: sessions(aRequest), Do: hearLate},
 		Kind{Name: "one packet in five is lost", Cost: sessions(silence), Do: loseShare},
 		Kind{Name: "the leader's cable is slow", Cost: sessions(silence), Do: slowCable},
 	)
@@ -76,6 +77,28 @@ func cut(choose pickMembers, closed ...func(*Run, *world.Member) []way) func(con
 		}
 		return r.lose(ctx, ways)
 	}
+}
+
+// hearLate holds back what a follower says to the members, for half a second each time.
+// A request that a client has sent to it, and given up, then lands late, while the client
+// goes on with the others under the same hold.
+func hearLate(ctx context.Context, r *Run) error {
+	victims, err := r.pick(ctx, follower) // always the same: two whose words are still to be sent again would leave no majority
+	if err != nil {
+		return err
+	}
+	n := 0
+	for end := time.Now().Add(2*r.longer() + r.For); time.Now().Before(end); n++ {
+		undo, err := undoable(speaking(r, victims[0]), func(w way) (func() error, error) { return r.World.Hosts.Lose(w.from, w.to) })
+		if err == nil {
+			err = wait(ctx, r.between(450*time.Millisecond, 600*time.Millisecond)) // TCP sends again after 0.2 s, 0.6 s, 1.4 s
+		}
+		if err = errors.Join(err, undo(), wait(ctx, r.between(300*time.Millisecond, 450*time.Millisecond))); err != nil {
+			return err
+		}
+	}
+	r.Note("%d times", n)
+	return r.settle(ctx)
 }
 
 // bridge leaves two members a third one between them that both reach.

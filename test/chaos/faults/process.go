@@ -16,10 +16,10 @@ func processKinds() []Kind {
 		Kind{Name: "kill -9 of two members", Cost: sessions(aStart + aRequest), Do: kill(two)},
 		Kind{Name: "kill -9 of all members", Cost: sessions(aStart + aRequest), Do: kill(everyMember)},
 		Kind{Name: "SIGSTOP of the leader", Cost: sessions(silence), Do: stop(leader)},
-		Kind{Name: "SIGSTOP of a follower", Cost: sessions(silence), Do: stop(follower)},
+		Kind{Name: "SIGSTOP of a follower", Cost: nothing(silence), Do: stop(follower)},
 		Kind{Name: "SIGSTOP of two members", Cost: sessions(silence), Do: stop(two)},
 		Kind{Name: "SIGSTOP of all members", Cost: sessions(silence), Do: stop(everyMember)},
-		Kind{Name: "SIGTERM and restart of the leader", Cost: sessions(aRequest), Do: restart(leader)},
+		Kind{Name: "SIGTERM and restart of the leader", Cost: nothing(aRequest), Do: restart(leader)},
 	)
 }
 

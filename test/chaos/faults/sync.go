@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/fencelock/fencelock/fencing"
 	"github.com/fencelock/fencelock/test/chaos/world"
 )
 
@@ -30,7 +31,7 @@ func syncKinds() []Kind {
 	)
 	takes := []string{network, links, locks, clocks} // as replacements and restores do
 	return append(traced, grouped("disk", append(takes, members), []string{strace, images},
-		Kind{Name: "sync lies to a follower, which loses power and is replaced", Cost: sessions(noticed), Do: lieToFollower},
+		Kind{Name: "sync lies to a follower, which loses power and is replaced", Cost: nothing(noticed), Do: lieToFollower},
 		Kind{Name: "sync lies to a majority, which loses power; a snapshot is restored", Cost: rollback("kv", "the kv writes after the snapshot", aRestore), Do: lieToMajority},
 	)...)
 }
@@ -98,7 +99,7 @@ func lieToFollower(ctx context.Context, r *Run) error {
 	if err != nil {
 		return err
 	}
-	if err := r.forget(ctx, victims); err != nil {
+	if _, err := r.forget(ctx, victims); err != nil {
 		return err
 	}
 	return r.replace(ctx, victims[0])
@@ -110,22 +111,27 @@ func lieToMajority(ctx context.Context, r *Run) error {
 		if err != nil {
 			return err
 		}
-		if err := r.forget(ctx, victims); err != nil {
+		old, err := r.forget(ctx, victims)
+		if err != nil {
 			return err
 		}
-		return r.restore(ctx, file)
+		return errors.Join(r.restore(ctx, file), r.outdated(ctx, old))
 	})
 }
 
-// forget has disks lie for a while and then lose power. Members that it could not be
-// done to are started again.
-func (r *Run) forget(ctx context.Context, victims []*world.Member) error {
+// forget has disks lie for a while and then lose power. It returns the sequencers of those
+// who held or waited just before that. Members that it could not be done to are started
+// again.
+func (r *Run) forget(ctx context.Context, victims []*world.Member) (last []fencing.Sequencer, err error) {
 	undo, err := trace(victims, lying)
 	if err == nil {
 		err = r.hold(ctx)
 	}
-	if err = errors.Join(err, powerOff(victims), undo()); err != nil {
-		return errors.Join(err, start(ctx, victims))
+	if err == nil {
+		last, err = r.sequencers(ctx)
 	}
-	return nil
+	if err = errors.Join(err, powerOff(victims), undo()); err != nil {
+		return nil, errors.Join(err, start(ctx, victims))
+	}
+	return last, nil
 }

@@ -35,17 +35,17 @@ func (t *task) choose() way {
 		}
 	case n < 8:
 		w.wait = t.upTo(shortWait)
-	case onKV && n < 18:
+	case onKV && n < 24:
 		w.mode = history.Shared
 		w.take = func(ctx context.Context, c *client.Client) (handle, error) {
 			return granted(c.LockShared(ctx, t.lock))
 		}
-	case onKV && n < 24 && t.inPair():
+	case onKV && n < 30 && t.inPair():
 		w.mode, w.names = history.All, pair()
 		w.take = func(ctx context.Context, c *client.Client) (handle, error) {
 			return granted(c.LockAll(ctx, pair()...))
 		}
-	case onKV && n < 50:
+	case onKV && n < 54:
 		w.mode = history.Bare
 	}
 	return w

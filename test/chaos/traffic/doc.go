@@ -16,7 +16,8 @@
 //	kv       fencing/kv, by the lock's own handle, or by one that was handed only the
 //	         sequencer and knows no deadline
 //	sql      sqlfence, a transaction for each operation; the table is under Protect
-//	redis    redisfence, a handle for each hold
+//	redis    redisfence, a handle for each hold; some operations get one of their own, if
+//	         no write of the hold is unknown
 //	file     filefence, one JSON file for each guard
 //
 // Behind kv's own handle the client refuses by itself what comes too late. Everywhere
@@ -29,6 +30,9 @@
 // of the set itself. In a history, beside what package history says: a Get of the
 // counter has the number in Sum; Add, Delete and List of the set have no Key.
 //
+// A document of control or file keeps the last four lists. The oldest goes when a new one
+// begins; whoever begins that reads it before.
+//
 // # Unknown writes
 //
 // A write is Unknown if its fence says [fencing.ErrUncertain], and only then: each
@@ -40,7 +44,7 @@
 //	sql    the transaction holds the row of its fence until it is decided, and the
 //	       next one of the guard waits for that row
 //	redis  requests carry the fence's version, and the handle changes that before it
-//	       goes on; a hold uses one handle, which sends each script once
+//	       goes on; from then on a hold uses one handle, which sends each script once
 //	file   the write has been done when the call returns, or never will be; what is
 //	       unknown is whether it outlasts a power failure, until the next write
 //

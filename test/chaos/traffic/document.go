@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+
+	"github.com/fencelock/fencelock/test/chaos/history"
 )
 
 // document is all that lies behind one guard, where that is one JSON file.
@@ -16,6 +18,24 @@ func decodeDocument(text []byte) (document, error) {
 		return nil, fmt.Errorf("%w: %w", errGarbled, err)
 	}
 	return d, nil
+}
+
+// keptLists is how many lists a document keeps. It is written whole with each change:
+// with all of them, a run of hours would write ever more.
+const keptLists = 4
+
+// inDocument reports whether all that lies behind a lock is one document.
+func inDocument(lock string) bool {
+	return history.Target(lock) == history.Control || history.Target(lock) == "file"
+}
+
+// put writes a register. With the beginning of a chapter, the list goes that has become
+// too old: it was read for the last time before, see beginChapter.
+func (d document) put(key, value string) {
+	d[key] = value
+	if r, err := parseRegister(value); key == chapterKey && err == nil {
+		delete(d, listKey(r.number-keptLists))
+	}
 }
 
 // under returns what begins with prefix.

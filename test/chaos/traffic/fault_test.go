@@ -3,7 +3,9 @@
 package traffic
 
 import (
+	"fmt"
 	"os"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -43,6 +45,39 @@ func TestStoppedClientIsRefused(t *testing.T) {
 			t.Errorf("%s lost %s %v after its deadline", op.Client, op.Lock, op.Call.Sub(op.Deadline))
 		}
 	}
+}
+
+// A client that is asked to stand still does so when it has read and not written.
+func TestClientStandsStillBeforeItsWrites(t *testing.T) {
+	s := newScene(t)
+	still := s.start("c1.1", false).Process
+	s.start("c2.1", false)
+	s.await("writes of every guard", func(ops []history.Op) bool { return acknowledged(ops).everywhere(2) })
+	send(t, still, Standstill)
+	s.await("the client to stop", func([]history.Op) bool {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", still.Pid))
+		return err == nil && strings.Contains(string(stat), ") T ")
+	})
+	s.await("all that it has done until then", func([]history.Op) bool { return true })
+	last := map[string]history.Op{} // of each lock of the control
+	for _, op := range after(s.follower.Ops(), "c1.1", 0) {
+		if history.Target(op.Lock) == history.Control {
+			last[op.Lock] = op
+		}
+	}
+	about := 0
+	for _, op := range last {
+		if (op.Kind == history.Get || op.Kind == history.List) && op.Outcome == history.OK {
+			about++
+		}
+	}
+	if about == 0 {
+		t.Errorf("it stands still and is about to write nowhere: %v", last)
+	}
+	send(t, still, syscall.SIGCONT)
+	since := history.Now()
+	s.await("a write of the one that stood still", func(ops []history.Op) bool { return len(acknowledged(after(ops, "c1.1", since))) > 0 })
+	s.terminate()
 }
 
 // Clients that reach neither stores nor a majority end in good order all the same.

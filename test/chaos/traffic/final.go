@@ -35,8 +35,12 @@ func (p *part) readAll() bool {
 		_, ok := p.read("n")
 		return ok
 	case "list":
-		chapter, ok := p.read("chapter")
-		for k := int64(1); ok && k <= chapter.number; k++ {
+		chapter, ok := p.read(chapterKey)
+		first := int64(1)
+		if inDocument(p.lock) {
+			first = max(first, chapter.number-keptLists+1)
+		}
+		for k := first; ok && k <= chapter.number; k++ {
 			_, ok = p.readList(k)
 		}
 		return ok

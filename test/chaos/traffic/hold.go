@@ -29,13 +29,15 @@ func (p *part) patienceFor() time.Duration {
 // hold is one acquisition of one lock, or of several together.
 type hold struct {
 	*task
-	handle   handle
-	mode     string
-	token    int64 // 0: shared
-	parts    []*part
-	over     bool          // it was refused, or gives up: release it
-	deadline history.Time  // that the lock had when it was granted
-	followed chan struct{} // closed when follow is at its end
+	handle    handle
+	mode      string
+	token     int64 // 0: shared
+	parts     []*part
+	over      bool          // it was refused, or gives up: release it
+	uncertain bool          // a write's outcome is unknown
+	linger    time.Time     // it goes on until then at least
+	deadline  history.Time  // that the lock had when it was granted
+	followed  chan struct{} // closed when follow is at its end
 }
 
 // part is one of the locks of a hold.
@@ -94,6 +96,9 @@ func (p *part) open() store {
 // identity to be written is in e.Value.
 func (p *part) do(e history.Event, fn func(ctx context.Context, e *history.Event) error) bool {
 	e.Lock, e.Hold, e.Mode, e.Token = p.lock, p.id, p.mode, p.token
+	if p.mayOpenAnother() {
+		p.store = p.open()
+	}
 	e, ok := p.log.call(e)
 	if !ok {
 		p.over = true
@@ -112,8 +117,31 @@ func (p *part) do(e history.Event, fn func(ctx context.Context, e *history.Event
 		return true
 	}
 	p.chapter = register{}
-	p.over = p.over || e.Outcome == history.Refused || !p.percent(goesOn)
+	if e.Outcome == history.Unknown {
+		p.doubt()
+	}
+	p.over = p.over || e.Outcome == history.Refused || !p.lingers() && !p.percent(goesOn)
 	return false
+}
+
+// doubt takes note of a write whose outcome is unknown.
+func (h *hold) doubt() {
+	if !h.uncertain && history.Target(h.lock) == kvTarget && h.percent(lingerer) {
+		h.linger = time.Now().Add(lingering)
+	}
+	h.uncertain = true
+}
+
+func (h *hold) lingers() bool { return time.Now().Before(h.linger) }
+
+// anotherHandle is the chance in a hundred that an operation on Redis gets a handle of
+// its own, which remembers nothing: the fence alone can tell that it comes late.
+const anotherHandle = 30
+
+// mayOpenAnother is false once a write's outcome is unknown: only the handle that has
+// sent it makes sure that it does not land any more.
+func (p *part) mayOpenAnother() bool {
+	return history.Target(p.lock) == "redis" && !p.uncertain && p.percent(anotherHandle)
 }
 
 // release gives the locks back.

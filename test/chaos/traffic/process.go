@@ -19,10 +19,11 @@ type process struct {
 	log     *recorder
 	client  *client.Client
 	targets map[string]target // all but kv, which the client brings
+	still   *standstill
 }
 
 func newProcess(cfg Config, log *recorder) (_ *process, err error) {
-	p := &process{cfg: cfg, log: log, targets: map[string]target{}}
+	p := &process{cfg: cfg, log: log, targets: map[string]target{}, still: &standstill{tasks: len(cfg.Workloads), stop: stopProcess}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, p.close())
@@ -79,6 +80,7 @@ func (p *process) random(lock string) *rand.Rand {
 
 // work runs every task until ctx ends.
 func (p *process) work(ctx context.Context) {
+	defer p.still.listen(ctx)()
 	var wg sync.WaitGroup
 	for _, t := range p.tasks() {
 		wg.Go(func() { t.run(ctx) })

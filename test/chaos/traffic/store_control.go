@@ -49,7 +49,7 @@ func (s *controlStore) List(_ context.Context, prefix string) (map[string]string
 }
 
 func (s *controlStore) Put(_ context.Context, key, value string) error {
-	return s.change(func(d document) { d[key] = value })
+	return s.change(func(d document) { d.put(key, value) })
 }
 
 func (s *controlStore) Delete(_ context.Context, key string) error {

@@ -61,7 +61,7 @@ func (s fileStore) List(ctx context.Context, prefix string) (map[string]string, 
 }
 
 func (s fileStore) Put(ctx context.Context, key, value string) error {
-	return s.change(ctx, func(d document) { d[key] = value })
+	return s.change(ctx, func(d document) { d.put(key, value) })
 }
 
 func (s fileStore) Delete(ctx context.Context, key string) error {

@@ -26,6 +26,9 @@ const (
 	// longThought bounds the rare thoughts that hold everybody up, and that a lease of
 	// 2 s barely outlasts if renewals fail.
 	longThought = 1500 * time.Millisecond
+	// lingering is how long a hold goes on beside a write whose fate is unknown: what was
+	// held up for a second then lands under the same claim.
+	lingering = 1600 * time.Millisecond
 )
 
 // Chances in a hundred of what a hold does beside the usual.
@@ -34,10 +37,12 @@ const (
 	longThinker = 1  // of each round
 	slowStarter = 30 // of each round, the first too: a pause finds reads to come late, not writes only
 	goesOn      = 60
+	lingerer    = 80 // after a write of unknown outcome, which may land late
+	eager       = 30 // it takes the lock again at once: the key of its claim comes back while others still look at it
 )
 
 func (t *task) run(ctx context.Context) {
-	for rest(ctx, t.upTo(t.cfg.pause())) {
+	for t.ready(ctx) {
 		h := t.acquire(ctx, t.choose())
 		if h == nil {
 			rest(ctx, t.upTo(afterFailure))
@@ -49,6 +54,14 @@ func (t *task) run(ctx context.Context) {
 			rest(ctx, t.upTo(afterFailure))
 		}
 	}
+}
+
+// ready waits until it is time for the next acquisition, and reports whether ctx lasts.
+func (t *task) ready(ctx context.Context) bool {
+	if t.percent(eager) {
+		return ctx.Err() == nil
+	}
+	return rest(ctx, t.upTo(t.cfg.pause()))
 }
 
 // upTo is a random time below d.
@@ -68,7 +81,7 @@ func (h *hold) work(ctx context.Context) {
 		h.think(ctx)
 		return
 	}
-	for range 1 + h.rand.IntN(maxRounds) {
+	for n := h.rand.IntN(maxRounds); n >= 0 || h.lingers(); n-- {
 		for _, p := range h.parts {
 			if h.over || ctx.Err() != nil {
 				return

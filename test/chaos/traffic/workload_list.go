@@ -11,6 +11,9 @@ import (
 // maxItems is how long a list gets before the next chapter begins.
 const maxItems = 32
 
+// chapterKey is the register that tells which list is the current one.
+const chapterKey = "chapter"
+
 func listKey(chapter int64) string { return fmt.Sprintf("list/%d", chapter) }
 
 // append adds an item to the current list, or begins the next one.
@@ -42,7 +45,7 @@ func (p *part) append(ctx context.Context) {
 
 // findChapter reads the current chapter; the first holder begins the first one.
 func (p *part) findChapter() bool {
-	now, ok := p.read("chapter")
+	now, ok := p.read(chapterKey)
 	p.chapter = now
 	if ok && now.id == "" && p.mode != history.Shared {
 		return p.beginChapter()
@@ -50,8 +53,16 @@ func (p *part) findChapter() bool {
 	return ok && now.id != ""
 }
 
+// beginChapter begins the next list. Of a document's oldest, which goes with it, that
+// is the last that anybody reads.
 func (p *part) beginChapter() bool {
-	next, ok := p.write("chapter", p.chapter.number+1, p.chapter)
+	number := p.chapter.number + 1
+	if oldest := number - keptLists; inDocument(p.lock) && oldest > 0 {
+		if _, ok := p.readList(oldest); !ok {
+			return false
+		}
+	}
+	next, ok := p.write(chapterKey, number, p.chapter)
 	if ok {
 		p.chapter = next
 	}

@@ -13,7 +13,7 @@ const (
 	maxElements = 40
 
 	// removes is the chance in a hundred that a holder takes one out of a smaller set.
-	removes = 30
+	removes = 45
 
 	elementPrefix = "e/"
 )

@@ -41,12 +41,16 @@ func (p *part) round(ctx context.Context) {
 	}
 }
 
-// may thinks, and reports whether the round may go on to its write.
+// may thinks, and reports whether the round may go on to its write. If a standstill was
+// asked for, it comes here.
 func (p *part) may(ctx context.Context) bool {
 	if p.mode == history.Shared {
 		return false
 	}
 	p.think(ctx)
+	if p.aimed(p.lock) {
+		p.still.meet()
+	}
 	return true
 }
 

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/fencelock/fencelock/test/chaos/traffic"
 )
@@ -53,6 +54,37 @@ func (c *Client) Start() error {
 	}
 	c.histories = append(c.histories, cfg.History)
 	return nil
+}
+
+// StandStill has the process stop before it writes what follows from what it has read,
+// see traffic.Standstill; it returns when the process has stopped. One that has nothing
+// to write is stopped where it is.
+func (c *Client) StandStill(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, traffic.StandstillBy)
+	defer cancel()
+	if err := c.Signal(traffic.Standstill); err != nil {
+		return err
+	}
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !c.stopped() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return c.Pause()
+		}
+	}
+	return nil
+}
+
+// stopped reports whether the kernel says so.
+func (p *Process) stopped() bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Pid()))
+	if err != nil {
+		return false
+	}
+	_, state, found := bytes.Cut(stat, []byte(") ")) // behind the program's name
+	return found && bytes.HasPrefix(state, []byte("T"))
 }
 
 // Finish ends the process in good order, with SIGTERM; another exit code than 0 is
