@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// parseAddress reads a host:port or URL; the scheme is empty if none was given.
-func parseAddress(address string) (*url.URL, error) {
+// ParseAddress reads a host:port or URL, with nothing behind it; the scheme is empty
+// if none was given.
+func ParseAddress(address string) (*url.URL, error) {
 	raw := address
 	if !strings.Contains(raw, "://") {
 		raw = "//" + raw

@@ -26,7 +26,7 @@ type peerList []peer
 func parsePeers(addresses []string) (peerList, error) {
 	var list peerList
 	for _, address := range addresses {
-		u, err := parseAddress(address)
+		u, err := ParseAddress(address)
 		if err != nil {
 			return nil, err
 		}
@@ -113,7 +113,7 @@ func (l peerList) named(name string) int {
 // at finds the peer that has one of these addresses; -1: there is none.
 func (l peerList) at(addresses []string) int {
 	for _, address := range addresses {
-		u, err := parseAddress(address)
+		u, err := ParseAddress(address)
 		if err != nil {
 			continue // settings are checked when they are read
 		}

@@ -15,6 +15,8 @@ else cannot block each other; one token serves all of them. COMMAND finds
   FENCELOCK_TOKEN        that token
   FENCELOCK_SEQUENCERS   the sequencers, one a line, in the order of the NAMEs
 
+A NAME that begins with "-" has a "--" of its own before it: lock -- -x -- COMMAND.
+
 With --shared others may hold the lock at the same time, if they share it too; with
 --limit N there are N permits, and NAME is a semaphore, not a lock. Those who hold
 together do not exclude each other, so COMMAND finds FENCELOCK_LOCK alone.
