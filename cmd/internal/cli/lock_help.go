@@ -41,7 +41,7 @@ lock: they get a second to end, then SIGTERM, then SIGKILL, before the lock is
 freed. A COMMAND that is stopped with Ctrl-Z loses its lock after the TTL.
 
 Without COMMAND, prints the sequencer (of several locks, with --hold, one a line; of
-a shared lock or a semaphore its name) and holds until standard input ends, or a
+a shared lock or a semaphore its name; with -o json one object) and holds until standard input ends, or a
 signal comes.
 
 Exit codes: those of COMMAND; 128+n if signal n ended it, or ended the wait for
