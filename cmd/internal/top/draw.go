@@ -44,7 +44,10 @@ func (s *screen) View() tea.View {
 }
 
 func (s *screen) head() string {
-	text := "fencelock top   " + words.Count(len(s.view.all), "lock")
+	text := "fencelock top"
+	if !s.read.IsZero() { // before that nobody knows
+		text += "   " + words.Count(len(s.view.all), "lock")
+	}
 	if n := s.waiting(); n > 0 {
 		text += fmt.Sprintf(", %d waiting", n)
 	}
