@@ -1,9 +1,11 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
@@ -79,10 +81,22 @@ func readPEM(kind, path string) ([]byte, error) {
 	}
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, maxPEM))
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("read %s: %w", kind, err)
+	case bytes.Count(text, []byte("-----BEGIN ")) > blocks(text):
+		return nil, fmt.Errorf("read %s: %s has a part that begins and does not end: was it only half written? Write it anew beside it, and rename that", kind, path)
 	}
 	return text, nil
+}
+
+// blocks counts the parts of a PEM file that are whole. Whoever reads it takes those, and
+// no notice of the others: of two CAs, the second would be missing.
+func blocks(text []byte) (n int) {
+	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+		n++
+	}
+	return n
 }
 
 // fileCredentials are gRPC's view of TLSFiles.

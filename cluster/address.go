@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -37,7 +38,17 @@ func parseAddress(address string, secure bool) (url.URL, error) {
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "":
 		return url.URL{}, fmt.Errorf("address %q: must be no more than scheme, host and port", address)
 	}
-	return url.URL{Scheme: u.Scheme, Host: u.Host}, nil
+	return url.URL{Scheme: u.Scheme, Host: canonical(u.Hostname(), u.Port())}, nil
+}
+
+// canonical is the one spelling of a host and port: members are known by their
+// addresses, which etcd compares byte by byte, and an IPv6 address can be written in
+// many ways.
+func canonical(host, port string) string {
+	if ip, err := netip.ParseAddr(host); err == nil {
+		host = ip.Unmap().String()
+	}
+	return net.JoinHostPort(host, port)
 }
 
 func parseAddresses(what string, addresses []string, secure bool) ([]url.URL, error) {

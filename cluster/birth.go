@@ -26,7 +26,8 @@ func (f *folder) ranPath() string      { return filepath.Join(f.path, "ran") }
 
 // bear gives a folder without data its birth, on disk, unless it has one. A folder
 // with another floor than the last command's is another folder: peers may have
-// decided on the first floor.
+// decided on the first floor. So is one whose floor was taken from a clock that has
+// been set back since: the next cluster made above the present would begin below it.
 func (f *folder) bear(cfg Config) error {
 	origin, born, err := snapshot.ReadOrigin(f.path)
 	if err != nil {
@@ -40,7 +41,14 @@ func (f *folder) bear(cfg Config) error {
 		return errors.New("it has a decision.json, but no origin.json; empty the folder")
 	case decision != nil:
 		return decidedFloor(origin, *decision, cfg)
-	case born && (origin.Snapshot != "" || f.floorGiven() == floorText(cfg)):
+	case born && origin.Snapshot != "":
+		return nil
+	}
+	floor, err := proposedFloor(cfg)
+	if err != nil {
+		return err
+	}
+	if born && f.floorGiven() == floorText(cfg) && (cfg.TokenFloor != FloorNow || origin.Floor <= floor) {
 		return nil
 	}
 	// The old command's floor must not be taken for that of the new birth, should
@@ -48,7 +56,7 @@ func (f *folder) bear(cfg Config) error {
 	if err := os.Remove(f.identityPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("replace identity: %w", err)
 	}
-	return snapshot.WriteOrigin(f.path, snapshot.Origin{Birth: newBirth(), Floor: proposedFloor(cfg)})
+	return snapshot.WriteOrigin(f.path, snapshot.Origin{Birth: newBirth(), Floor: floor})
 }
 
 // decidedFloor refuses a command that asks for another floor than was decided on.
@@ -68,11 +76,11 @@ func newBirth() string {
 
 // proposedFloor is above every revision of a cluster that made less than a million
 // writes per second since 1970, if now is asked for.
-func proposedFloor(cfg Config) int64 {
+func proposedFloor(cfg Config) (int64, error) {
 	if cfg.TokenFloor == FloorNow {
-		return time.Now().UnixMicro()
+		return snapshot.ClockFloor(time.Now())
 	}
-	return cfg.TokenFloor
+	return cfg.TokenFloor, nil
 }
 
 func floorText(cfg Config) string {

@@ -192,6 +192,8 @@ func TestPeersDisagree(t *testing.T) {
 	}{
 		{"another list", shorter, "same list"},
 		{"another floor", func(c *cluster.Config) { c.TokenFloor = 7 }, "--token-floor"},
+		{"another heartbeat", func(c *cluster.Config) { c.Heartbeat, c.Election = 50*time.Millisecond, time.Second }, "--heartbeat is 100ms"},
+		{"another election", func(c *cluster.Config) { c.Election = 5 * time.Second }, "--election 1s"},
 		{"another token", func(c *cluster.Config) { c.ClusterToken = "x" }, "configure the same"},
 	} {
 		configs := clustertest.Configs(t, clustertest.Config{})
@@ -275,7 +277,10 @@ func TestForeignServerAtPeer(t *testing.T) {
 // shadow answers for a member that never shows a decision, until it is closed.
 func shadow(t *testing.T, cfg cluster.Config, peers []string, birth string) *http.Server {
 	t.Helper()
-	answer := bootstrap.Answer{Protocol: 1, Member: "http://" + cfg.ListenPeer[0], Name: cfg.Name, Birth: birth, Peers: peers, Cluster: "fencelock"}
+	answer := bootstrap.Answer{
+		Protocol: 2, Member: "http://" + cfg.ListenPeer[0], Name: cfg.Name, Birth: birth, Peers: peers, Cluster: "fencelock",
+		Heartbeat: 100 * time.Millisecond, Election: time.Second,
+	}
 	handler := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _ = json.NewEncoder(w).Encode(answer) })
 	s := &http.Server{Addr: cfg.ListenPeer[0], Handler: handler}
 	done := make(chan struct{})

@@ -1,8 +1,10 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"sync"
 
 	"go.uber.org/zap"
@@ -63,8 +65,21 @@ func (f *failStop) survive(message string, fields []zapcore.Field) bool {
 	return true
 }
 
+// forgottenPanic is in what Raft says when the leader knows of entries that this
+// member has confirmed, and no longer has.
+const forgottenPanic = "Was the raft log corrupted, truncated, or lost?"
+
+// ErrForgotten: the data folder is older than what the member told the others. It must
+// not be used any more, not even by a cluster whose other members are stopped: what
+// only this member and one that is lost had confirmed, tokens among it, would be
+// issued again.
+var ErrForgotten = errors.New("the data folder has forgotten what this member confirmed to the others: it is a copy or a disk image of an earlier day, or its disk lost writes; take it for lost, and run `fencelock member replace`")
+
 // fatalError keeps the entry's error, if it has one.
 func fatalError(message string, fields []zapcore.Field) error {
+	if strings.Contains(message, forgottenPanic) {
+		return fmt.Errorf("%w (%s)", ErrForgotten, message)
+	}
 	for _, field := range fields {
 		if err, ok := field.Interface.(error); ok && field.Type == zapcore.ErrorType {
 			return fmt.Errorf("etcd gave up: %s: %w", message, err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fencelock/fencelock/cluster"
 	"github.com/fencelock/fencelock/cluster/certs"
+	"github.com/fencelock/fencelock/cluster/clustertest"
 )
 
 // Files that cannot serve end the start at once, with the file and the reason.
@@ -26,6 +27,8 @@ func TestFilesRefused(t *testing.T) {
 		return dir(name)
 	}
 	garbage, empty, expired := write("garbage", "no PEM"), write("empty", ""), expiredCert(t, dir)
+	half := func(name string) string { return write("half."+name, cut(t, dir(name))) }
+	oneAndAHalf := write("both.pem", read(t, dir("ca.pem"))+cut(t, alien("ca.pem")))
 	for name, test := range map[string]struct {
 		edit func(*cluster.TLS)
 		want []string
@@ -37,6 +40,9 @@ func TestFilesRefused(t *testing.T) {
 		"a device":            {func(f *cluster.TLS) { f.CAFile = "/dev/zero" }, []string{"read CA", "/dev/zero is no file"}},
 		"empty":               {func(f *cluster.TLS) { f.KeyFile = empty }, []string{"read key", "is empty"}},
 		"garbage":             {func(f *cluster.TLS) { f.CertFile = garbage }, []string{"certificate " + garbage, "PEM"}},
+		"half a certificate":  {func(f *cluster.TLS) { f.CertFile = half("127.0.0.1.pem") }, []string{"half.127.0.0.1.pem", "half written"}},
+		"half a key":          {func(f *cluster.TLS) { f.KeyFile = half("127.0.0.1.key") }, []string{"half.127.0.0.1.key", "half written"}},
+		"one CA and a half":   {func(f *cluster.TLS) { f.CAFile = oneAndAHalf }, []string{oneAndAHalf, "half written"}},
 		"CA garbage":          {func(f *cluster.TLS) { f.CAFile = garbage }, []string{"no certificate in " + garbage}},
 		"another key":         {func(f *cluster.TLS) { f.KeyFile = alien("127.0.0.1.key") }, []string{dir("127.0.0.1.pem"), alien("127.0.0.1.key"), "does not match"}},
 		"expired":             {func(f *cluster.TLS) { f.CertFile, f.KeyFile = expired, dir("expired.key") }, []string{expired, "expired at"}},
@@ -60,6 +66,27 @@ func TestFilesRefused(t *testing.T) {
 	mustRefuse(t, "another CA", cfg, "its peers would refuse it", dir("127.0.0.1.pem"), alien("ca.pem"))
 	cfg.PeerTLS = cluster.TLS{CertFile: dir("c.pem"), KeyFile: dir("c.key"), CAFile: dir("ca.pem")}
 	mustRefuse(t, "a client's certificate", cfg, "its peers would refuse it", dir("c.pem"))
+
+	cfg = clustertest.Configs(t, clustertest.Config{})[0]
+	cfg.PeerTLS, cfg.AdvertisePeer = good, nil
+	cfg.InitialCluster[cfg.Name] = []string{"b.example:2380"}
+	mustRefuse(t, "another member's", cfg, "its peers would refuse it", dir("127.0.0.1.pem"), "dial this member at b.example")
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// cut is the first half of a file, as another process sees it while it is written.
+func cut(t *testing.T, path string) string {
+	t.Helper()
+	text := read(t, path)
+	return text[:len(text)/2]
 }
 
 func TestTokenKeysRefused(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 
 	"go.etcd.io/etcd/server/v3/storage/wal"
 	"go.uber.org/zap"
@@ -64,7 +65,34 @@ func (f *folder) claim(cfg Config) error {
 	if err != nil {
 		return err
 	}
-	return have.admits(identityOf(cfg), stored)
+	if err := have.admits(identityOf(cfg), stored); err != nil {
+		return err
+	}
+	warnMoved(cfg, stored)
+	return f.noteTiming(cfg, have)
+}
+
+// warnMoved says so where a restart advertises what nobody will hear of.
+func warnMoved(cfg Config, stored map[string][]string) {
+	known, want := slices.Sorted(slices.Values(stored[cfg.Name])), identityOf(cfg).Peers[cfg.Name]
+	if len(known) > 0 && !slices.Equal(known, want) {
+		cfg.Logger.Warn("the other members dial this one at the address with which it became a member, not at the one of this start; "+
+			"to move it, let a new member join there, and remove this one", zap.Strings("known", known), zap.Strings("this start", want))
+	}
+}
+
+// noteTiming warns when the timing is not that of the last start.
+func (f *folder) noteTiming(cfg Config, last identity) error {
+	now := identityOf(cfg).timing
+	if last.timing == now {
+		return nil
+	}
+	if last.timing != (timing{}) {
+		cfg.Logger.Warn("heartbeat or election are not those of the last start; they have to be the same on all members: restart the others with these, one after another",
+			zap.Stringer("last", last.timing), zap.Stringer("now", now))
+	}
+	last.timing = now
+	return writeIdentity(f.identityPath(), last)
 }
 
 // makeFolder leaves the mode of an existing folder alone, since it may be one

@@ -33,15 +33,27 @@ func (m *Member) begin(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("data folder %s: %w", m.folder.path, err)
 	}
-	floor := origin.Floor
-	if !alone {
-		decision, err := m.agree(ctx, origin)
-		if err != nil {
-			return err
-		}
-		m.cfg.ClusterToken, floor = decision.Token(), decision.Floor
+	agree := m.agree
+	if alone {
+		agree = m.decideAlone
 	}
-	return m.stage(origin, floor)
+	decision, err := agree(ctx, origin)
+	if err != nil {
+		return err
+	}
+	m.cfg.ClusterToken = decision.Token()
+	return m.stage(origin, decision.Floor)
+}
+
+// decideAlone is what a single node begins with. It asks nobody, and writes nothing
+// down: its birth makes its cluster another one than every other single node's, which
+// all have the same addresses where nobody sets them.
+func (m *Member) decideAlone(_ context.Context, origin snapshot.Origin) (bootstrap.Decision, error) {
+	a, err := m.cfg.addresses()
+	return bootstrap.Decision{
+		Births:  map[string]string{memberKey(a.advertisePeer): origin.Birth},
+		Cluster: m.cfg.ClusterToken, Snapshot: origin.Snapshot, Floor: origin.Floor,
+	}, err
 }
 
 // agree runs the protocol of package bootstrap.
@@ -76,6 +88,9 @@ func (m *Member) answer(a addresses, origin snapshot.Origin) (bootstrap.Answer, 
 		Floor:    origin.Floor,
 		FloorNow: m.cfg.TokenFloor == FloorNow && origin.Snapshot == "",
 		Ran:      m.folder.ran(),
+
+		Heartbeat: m.cfg.Heartbeat,
+		Election:  m.cfg.Election,
 	}
 	for _, urls := range a.peers {
 		self.Peers = append(self.Peers, memberKey(urls))

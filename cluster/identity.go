@@ -8,6 +8,8 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/fencelock/fencelock/cluster/disk"
 )
@@ -21,10 +23,24 @@ type identity struct {
 	Peers map[string][]string `json:"peers"` // peer URLs of all members by name, as first given
 
 	TokenFloor string `json:"tokenFloor,omitempty"` // as last given before there was data
+
+	timing // of the last start
+}
+
+// timing has to be the same on all members. Those of a first start compare it; later
+// nobody tells a member the others', but a change can be noticed.
+type timing struct {
+	Heartbeat time.Duration `json:"heartbeat,omitempty"` // in nanoseconds, as Election
+	Election  time.Duration `json:"election,omitempty"`
+}
+
+// String is for the log.
+func (t timing) String() string {
+	return fmt.Sprintf("--heartbeat %v --election %v", t.Heartbeat, t.Election)
 }
 
 func identityOf(cfg Config) identity {
-	id := identity{Name: cfg.Name, Peers: map[string][]string{}, TokenFloor: floorText(cfg)}
+	id := identity{Name: cfg.Name, Peers: map[string][]string{}, TokenFloor: floorText(cfg), timing: timing{cfg.Heartbeat, cfg.Election}}
 	a, _ := cfg.addresses() // cfg is valid
 	for name, urls := range a.peers {
 		id.Peers[name] = sorted(urls)
@@ -41,6 +57,9 @@ func (id identity) admits(want identity, stored map[string][]string) error {
 		return fmt.Errorf("%w: it belongs to member %q, and this is %q; use that name, or another folder",
 			ErrForeignFolder, id.Name, want.Name)
 	}
+	if err := id.movedTo(want, stored); err != nil {
+		return err
+	}
 	others := 0
 	for name, urls := range want.Peers {
 		if name == id.Name {
@@ -55,6 +74,24 @@ func (id identity) admits(want identity, stored map[string][]string) error {
 	}
 	return fmt.Errorf("%w: its cluster is %v, and none of %v is in it; use those peers, or another folder",
 		ErrForeignFolder, names(id.Peers, stored), names(want.Peers))
+}
+
+// movedTo refuses a start at the address of another member: the others would take
+// each of the two for the other one, and listen to neither.
+func (id identity) movedTo(want identity, stored map[string][]string) error {
+	members := stored
+	if len(members) == 0 {
+		members = id.Peers
+	}
+	for _, u := range want.Peers[id.Name] {
+		for name, urls := range members {
+			if name != id.Name && name != "" && slices.Contains(urls, u) { // this one has no name there before it has run
+				return fmt.Errorf("%w: it belongs to member %q at %s, and this start is at %s, which is the address of member %q; start each member at its own address",
+					ErrForeignFolder, id.Name, strings.Join(members[id.Name], ","), u, name)
+			}
+		}
+	}
+	return nil
 }
 
 func knows(members map[string][]string, name string, urls []string) bool {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/fencelock/fencelock/cluster/disk"
 )
@@ -28,6 +29,9 @@ func TestIdentityAdmits(t *testing.T) {
 		{"peers have new names", abc, identity{Name: "a", Peers: peerMap{"a": {"u1"}, "x": {"u2"}}}, nil, true},
 		{"another cluster", abc, identity{Name: "a", Peers: peerMap{"a": {"u7"}, "x": {"u8"}}}, nil, false},
 		{"single node, now a cluster", single, abc, nil, false},
+		{"at its neighbour's address", abc, identity{Name: "a", Peers: peerMap{"a": {"u2"}, "b": {"u1"}}}, nil, false},
+		{"at an address that was its neighbour's", abc, identity{Name: "a", Peers: peerMap{"a": {"u2"}, "c": {"u3"}}}, peerMap{"a": {"u2"}, "c": {"u3"}}, true},
+		{"before the others know its name", abc, abc, peerMap{"": {"u1"}, "b": {"u2"}}, true},
 		{"single node that grew", single, abc, peerMap{"a": {"u1"}, "b": {"u2"}}, true},
 	} {
 		err := test.have.admits(test.want, test.stored)
@@ -39,7 +43,7 @@ func TestIdentityAdmits(t *testing.T) {
 
 func TestIdentityFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "member.json")
-	want := identity{Name: "a", Peers: peerMap{"a": {"u1"}}}
+	want := identity{Name: "a", Peers: peerMap{"a": {"u1"}}, timing: timing{time.Second, time.Minute}}
 	for range 2 { // written anew on each start until there is data
 		if err := writeIdentity(path, want); err != nil {
 			t.Fatal(err)
@@ -47,6 +51,13 @@ func TestIdentityFile(t *testing.T) {
 	}
 	if got, err := readIdentity(path); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, %v, want %v", got, err, want)
+	}
+	other := `{"name": "a", "peers": {"a": ["u1"]}, "later": {"format": 2}}` // of another version
+	if err := disk.Replace(path, []byte(other)); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := readIdentity(path); err != nil || got.Name != "a" || got.timing != (timing{}) {
+		t.Errorf("a file of another version: got %v, %v, want what is known of it", got, err)
 	}
 	if err := disk.Replace(path, []byte(`{"name": "a`)); err != nil {
 		t.Fatal(err)

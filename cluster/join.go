@@ -51,6 +51,9 @@ func Join(ctx context.Context, cfg Config, via Via) (*Member, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, fmt.Errorf("member configuration: %w", err)
 	}
+	if err := cfg.checkFiles(); err != nil { // before the cluster is asked for anything
+		return nil, fmt.Errorf("member configuration: %w", err)
+	}
 	ctx, cancel := context.WithTimeout(ctx, cfg.StartTimeout)
 	defer cancel()
 	j := &joiner{cfg: cfg, via: via}

@@ -174,6 +174,8 @@ func TestJoinRefuses(t *testing.T) {
 	wiped.AdvertisePeer = c.Config(0).ListenPeer
 	secure := guest(t, "new")
 	secure.AdvertisePeer = []string{"https://" + secure.ListenPeer[0]}
+	unready := guest(t, "new")
+	unready.ClientTLS = cluster.TLS{CertFile: "none.pem", KeyFile: "none.key"}
 	alone := single(t)
 	shut(t, start(t, alone))
 	for name, test := range map[string]struct {
@@ -185,6 +187,7 @@ func TestJoinRefuses(t *testing.T) {
 		"address": {taken, cluster.ErrClash, []string{c.Config(0).ListenPeer[0], `its member "m0"`, "--advertise-peer"}},
 		"wiped":   {wiped, cluster.ErrClash, []string{"has run before, and this folder is empty", "fencelock member replace m0"}},
 		"scheme":  {secure, nil, []string{"https, but no certificate"}},
+		"files":   {unready, nil, []string{"client TLS", "none.pem"}},
 		"foreign": {alone, cluster.ErrForeignFolder, []string{"did not join", "without --join"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,9 +1,11 @@
 package cluster
 
 import (
+	"bytes"
 	"crypto"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
@@ -38,8 +40,19 @@ func readPEM(kind, path string) ([]byte, error) {
 		return nil, fmt.Errorf("read %s: %s is larger than %d bytes: is it the right file?", kind, path, maxPEM)
 	case len(text) == 0:
 		return nil, fmt.Errorf("read %s: %s is empty", kind, path)
+	case bytes.Count(text, []byte("-----BEGIN ")) > blocks(text):
+		return nil, fmt.Errorf("read %s: %s has a part that begins and does not end: was it only half written? Write it anew beside it, and rename that", kind, path)
 	}
 	return text, nil
+}
+
+// blocks counts the parts of a PEM file that are whole. Whoever reads it takes those, and
+// no notice of the others: of two CAs, the second would be missing.
+func blocks(text []byte) (n int) {
+	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+		n++
+	}
+	return n
 }
 
 // readPair reads a certificate and its key, and checks that they go together

@@ -27,6 +27,32 @@ func (c Config) checkFiles() error {
 		if err := c.PeerTLS.checkPeer(); err != nil {
 			return fmt.Errorf("peer TLS: %w", err)
 		}
+		if err := c.checkPeerHosts(); err != nil {
+			return fmt.Errorf("peer TLS: %w", err)
+		}
+	}
+	return nil
+}
+
+// checkPeerHosts looks whether the certificate is for the hosts where the other members
+// dial this one; they do, and it may be another member's. A single node has none.
+func (c Config) checkPeerHosts() error {
+	if len(c.InitialCluster) == 1 && !c.Existing {
+		return nil
+	}
+	pair, err := readPair(c.PeerTLS.CertFile, c.PeerTLS.KeyFile)
+	if err != nil {
+		return err
+	}
+	a, err := c.addresses()
+	if err != nil {
+		return err
+	}
+	for _, u := range a.advertisePeer {
+		if err := pair.Leaf.VerifyHostname(u.Hostname()); err != nil {
+			return fmt.Errorf("certificate %s: its peers would refuse it, they dial this member at %s, and it is not for that host: %w; is it another member's? If not, make one with that name",
+				c.PeerTLS.CertFile, u.Hostname(), err)
+		}
 	}
 	return nil
 }

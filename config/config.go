@@ -42,6 +42,7 @@ type Server struct {
 	Quota               int64 // bytes
 	Retention           time.Duration
 	Defrag              time.Duration // negative: never
+	StartTimeout        time.Duration // 0: a minute, or 10 with Join
 
 	LogLevel  string // "debug", "info", "warn" or "error"
 	LogFormat string // "console" or "json"

@@ -32,6 +32,7 @@ func TestMemberConfig(t *testing.T) {
 		"FENCELOCK_SERVER_NAME=n", "FENCELOCK_SERVER_DATA_DIR=/d", "FENCELOCK_SERVER_LISTEN_CLIENT=127.0.0.1:1", "FENCELOCK_SERVER_LISTEN_PEER=127.0.0.1:2",
 		"FENCELOCK_SERVER_ADVERTISE_CLIENT=a:1", "FENCELOCK_SERVER_ADVERTISE_PEER=a:2", "FENCELOCK_SERVER_HEARTBEAT=50ms", "FENCELOCK_SERVER_ELECTION=2s",
 		"FENCELOCK_SERVER_QUOTA=1GiB", "FENCELOCK_SERVER_LISTEN_METRICS=127.0.0.1:3", "FENCELOCK_SERVER_DEFRAG=3h", "FENCELOCK_SERVER_RETENTION=7m",
+		"FENCELOCK_SERVER_START_TIMEOUT=5m",
 		"FENCELOCK_SERVER_TOKEN_FLOOR=9007",
 		"FENCELOCK_SERVER_AUTH_JWT_KEY=jk", "FENCELOCK_SERVER_AUTH_JWT_PUB_KEY=jp", "FENCELOCK_SERVER_AUTH_JWT_TTL=7s",
 		"FENCELOCK_SERVER_CLIENT_CERT=cc", "FENCELOCK_SERVER_CLIENT_KEY=ck", "FENCELOCK_SERVER_CLIENT_CACERT=ca", "FENCELOCK_SERVER_CLIENT_CERT_AUTH=true",
@@ -44,7 +45,7 @@ func TestMemberConfig(t *testing.T) {
 	want := cluster.Config{
 		Name: "n", DataDir: "/d", ListenClient: []string{"127.0.0.1:1"}, ListenPeer: []string{"127.0.0.1:2"},
 		AdvertiseClient: []string{"a:1"}, AdvertisePeer: []string{"a:2"}, Heartbeat: 50 * time.Millisecond, Election: 2 * time.Second,
-		Quota: 1 << 30, Retention: 7 * time.Minute, TokenFloor: 9007, ListenMetrics: "127.0.0.1:3", Defrag: cluster.Defrag{Every: 3 * time.Hour},
+		Quota: 1 << 30, Retention: 7 * time.Minute, TokenFloor: 9007, ListenMetrics: "127.0.0.1:3", Defrag: cluster.Defrag{Every: 3 * time.Hour}, StartTimeout: 5 * time.Minute,
 		ClientTLS: cluster.TLS{CertFile: "cc", KeyFile: "ck", CAFile: "ca", ClientCertAuth: true},
 		Tokens:    cluster.Tokens{KeyFile: "jk", PublicKeyFile: "jp", TTL: 7 * time.Second},
 		PeerTLS:   cluster.TLS{CertFile: "pc", KeyFile: "pk", CAFile: "pa", ClientCertAuth: true},

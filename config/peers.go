@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"net"
 	"slices"
 	"strings"
 )
@@ -18,7 +17,7 @@ import (
 type peer struct {
 	name       string
 	host, port string
-	address    string // as given, in lower case
+	address    string // the same, after the scheme that was given, if any
 }
 
 type peerList []peer
@@ -30,8 +29,7 @@ func parsePeers(addresses []string) (peerList, error) {
 		if err != nil {
 			return nil, err
 		}
-		p := peer{host: strings.ToLower(u.Hostname()), port: u.Port(), address: strings.ToLower(address)} // etcd compares bytes
-		p.name = net.JoinHostPort(p.host, p.port)
+		p := peer{host: u.Hostname(), port: u.Port(), name: u.Host, address: at(u, u.Host)}
 		if slices.Contains(list.names(), p.name) {
 			return nil, fmt.Errorf("%s is there twice", p.name)
 		}
@@ -95,12 +93,15 @@ func (l peerList) locate(ctx context.Context, s Server, here host) (int, error) 
 // named finds a peer by its name, or by its host alone where only one has it; -1:
 // there is none.
 func (l peerList) named(name string) int {
-	byHost, hosts := -1, 0
+	byHost, hosts, address := -1, 0, ""
+	if u, err := ParseAddress(name); err == nil {
+		address = u.Host
+	}
 	for i, p := range l {
-		switch strings.ToLower(name) {
-		case p.name:
+		switch {
+		case p.name == address:
 			return i
-		case p.host:
+		case p.host == canonical(name):
 			byHost, hosts = i, hosts+1
 		}
 	}
@@ -117,7 +118,7 @@ func (l peerList) at(addresses []string) int {
 		if err != nil {
 			continue // settings are checked when they are read
 		}
-		if i := slices.Index(l.names(), net.JoinHostPort(strings.ToLower(u.Hostname()), u.Port())); i >= 0 {
+		if i := slices.Index(l.names(), u.Host); i >= 0 {
 			return i
 		}
 	}

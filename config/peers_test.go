@@ -57,7 +57,14 @@ func TestPeersFindThisHost(t *testing.T) {
 		{"unknown:2380,c.example:2380", "", "pass --name with the one that this member is (lookup unknown: no such host)", ""},
 		{"127.0.0.1:1,127.0.0.1:2", "127.0.0.1", "are all addresses of this host; pass --name", ""},
 		{"b.example:2380,c.example:2380", "x", "is an address of this host; pass --name", ""},
+		{"[FD00:0::1]:02380,[fd00::2]:2380", "", "[fd00::1]:2380", "[fd00::1]:2380"},
+		{"[fd00::1]:2380,[fd00::2]:2380", "fd00:0:0::1", "fd00:0:0::1", "[fd00::1]:2380"},
+		{"[::1]:1,[::1]:2", "[0:0::1]:2", "[0:0::1]:2", "[::1]:2"},
+		{"[::ffff:10.0.0.1]:2380,10.0.0.2:2380", "", "10.0.0.1:2380", "10.0.0.1:2380"},
+
 		{"a.example:2380,a.example:2380", "", "a.example:2380 is there twice", ""},
+		{"[fd00::1]:2380,[fd00:0:0::1]:2380", "", "[fd00::1]:2380 is there twice", ""},
+		{"fd00::1:2380,b.example:2380", "", "want an IPv6 address in brackets", ""},
 		{"self:2380,b.example:2380", "", "self is a loopback address on this host", ""},
 		{"mars:2380,b.example:2380", "mars", "mars is no address of this host; pass --listen-peer", ""},
 	}

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/netip"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/fencelock/fencelock/cluster"
@@ -38,6 +37,7 @@ func (s Server) member(ctx context.Context, here host) (cluster.Config, error) {
 		Quota:           s.Quota,
 		Retention:       s.Retention,
 		Defrag:          cluster.Defrag{Every: s.Defrag},
+		StartTimeout:    s.StartTimeout,
 		ClientTLS:       s.ClientTLS.member(),
 		PeerTLS:         s.PeerTLS.member(),
 		Tokens:          s.Tokens.member(),
@@ -191,7 +191,7 @@ func reachable(listen []string, name string) []string {
 			return listen // settings are checked when they are read
 		}
 		if ip, err := netip.ParseAddr(u.Hostname()); err == nil && ip.IsUnspecified() {
-			address = strings.Replace(address, u.Host, net.JoinHostPort(name, u.Port()), 1)
+			address = at(u, net.JoinHostPort(name, u.Port()))
 		}
 		list = append(list, address)
 	}

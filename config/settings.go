@@ -86,6 +86,8 @@ func serverSettings(s *Server) []setting {
 		{key: "server.retention", flag: "retention", value: duration(&s.Retention, time.Second), def: "5m", usage: "how much history is kept"},
 		{key: "server.defrag", flag: "defrag", value: durationOrOff(&s.Defrag, time.Minute), def: "1h",
 			usage: "how often to see whether the database is worth defragmenting"},
+		{key: "server.start-timeout", flag: "start-timeout", value: durationOrNone(&s.StartTimeout, time.Second),
+			usage: "how long a start waits for other members before it ends with an error (default 1m, with --join 10m)"},
 		{key: "server.log-level", flag: "log-level", value: oneOf(&s.LogLevel, "debug", "info", "warn", "error"), def: "warn",
 			usage: "what to log, on standard error"},
 		{key: "server.log-format", flag: "log-format", value: oneOf(&s.LogFormat, "console", "json"), def: "console", usage: "how to log"},

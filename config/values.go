@@ -156,6 +156,18 @@ func durationOrOff(to *time.Duration, least time.Duration) pflag.Value {
 	return value
 }
 
+// durationOrNone has no text where there is no default.
+func durationOrNone(to *time.Duration, least time.Duration) pflag.Value {
+	value := duration(to, least).(field[time.Duration])
+	value.show = func(d time.Duration) string {
+		if d == 0 {
+			return ""
+		}
+		return d.String()
+	}
+	return value
+}
+
 // duration refuses less than least.
 func duration(to *time.Duration, least time.Duration) pflag.Value {
 	return durationBetween(to, least, math.MaxInt64)

@@ -5,11 +5,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"maps"
+	"time"
 )
 
 // protocol is the version of Answer. Members of different versions do not make a
 // new cluster together.
-const protocol = 1
+const protocol = 2
 
 // Answer is what a member that has not started etcd says about itself. Members
 // are called by their peer URLs, sorted and joined by commas: their names may
@@ -30,6 +31,13 @@ type Answer struct {
 	// is decided on.
 	Floor    int64 `json:"floor,string"`
 	FloorNow bool  `json:"floorNow"`
+
+	// Equal, too: a member with a shorter election than the others' heartbeat
+	// would stand against every leader.
+	Heartbeat time.Duration `json:"heartbeat"` // in nanoseconds, as Election
+	Election  time.Duration `json:"election"`
+
+	Clock int64 `json:"clock,string"` // microseconds since 1970 at the time of the answer; about equal
 
 	Decision *Decision `json:"decision,omitempty"`
 	Ran      bool      `json:"ran"` // etcd ran in this folder once, and its data is gone

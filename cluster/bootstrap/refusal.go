@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 )
 
 var (
@@ -32,13 +33,17 @@ func lostData(self Answer) error {
 // hasRun refuses when etcd runs, or ran, at a peer.
 func hasRun(self Answer, heard map[string]Heard) error {
 	for member, h := range sortedByMember(heard) {
+		ran := h.Answer != nil && h.Answer.Ran
 		switch {
+		case self.Snapshot != "" && self.Decision == nil && (h.Cluster != "" || ran):
+			return fmt.Errorf("%w: it holds a restored snapshot, and %s has run already; if that is the old cluster, stop all its members and move their folders away before you restore; if it is the restored one, empty this folder, and %s",
+				ErrReplace, member, replaceAdvice)
 		case h.Cluster != "" && self.Decision != nil:
 			return fmt.Errorf("%w: %s runs in cluster %s, and this folder began another; %s", ErrReplace, member, h.Cluster, replaceAdvice)
 		case h.Cluster != "":
 			return fmt.Errorf("%w: %s runs etcd cluster %s, and this folder is empty; %s; if that is no member of yours, correct --peers",
 				ErrReplace, member, h.Cluster, replaceAdvice)
-		case h.Answer != nil && h.Answer.Ran:
+		case ran:
 			return fmt.Errorf("%w: %s ran once and has lost its data, and this folder is empty; start the members that have data, then %s",
 				ErrReplace, member, replaceAdvice)
 		}
@@ -85,11 +90,33 @@ func differs(self Answer, member string, a Answer) string {
 		return fmt.Sprintf("here the folder holds %s, and at %s %s; restore the same snapshot on every host, or on none", snapshotName(self), member, snapshotName(a))
 	case a.FloorNow != self.FloorNow || !a.FloorNow && a.Floor != self.Floor:
 		return fmt.Sprintf("here the token floor is %s, and at %s it is %s; give all members the same --token-floor", floorName(self), member, floorName(a))
+	case a.Heartbeat != self.Heartbeat || a.Election != self.Election:
+		return fmt.Sprintf("here --heartbeat is %v and --election %v, and at %s they are %v and %v; give all members the same",
+			self.Heartbeat, self.Election, member, a.Heartbeat, a.Election)
+	case clocksDiffer(self, a):
+		return fmt.Sprintf("the clock here shows %s, and that of %s %s, and both take their token floor from it; set the clocks, or give all members the same number with --token-floor",
+			clockText(self), member, clockText(a))
 	case a.Cluster != self.Cluster:
 		return fmt.Sprintf("here the cluster's token is %q, and at %s it is %q; configure the same", self.Cluster, member, a.Cluster)
 	}
 	return ""
 }
+
+// maxSkew is how far the clocks of two members may be apart where they make the token
+// floor: far more than between any that are kept right, and than an answer takes.
+const maxSkew = time.Minute
+
+// clocksDiffer looks at the clocks where they matter. A floor that one of them
+// proposes years ahead would be decided on, and the next cluster that is made above
+// the present would begin below it.
+func clocksDiffer(self, a Answer) bool {
+	if !self.FloorNow || self.Decision != nil || a.Decision != nil {
+		return false
+	}
+	return time.UnixMicro(a.Clock).Sub(time.UnixMicro(self.Clock)).Abs() > maxSkew
+}
+
+func clockText(a Answer) string { return time.UnixMicro(a.Clock).UTC().Format(time.RFC3339) }
 
 func snapshotName(a Answer) string {
 	if a.Snapshot == "" {

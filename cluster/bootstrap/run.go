@@ -29,7 +29,7 @@ const (
 
 // Config is one member's part in the protocol. All fields are needed.
 type Config struct {
-	Self   Answer    // as the folder says; Protocol is filled in
+	Self   Answer    // as the folder says; Protocol and Clock are filled in
 	Listen []url.URL // where etcd will listen for peers
 	TLS    transport.TLSInfo
 
@@ -79,6 +79,7 @@ func (r *run) until(ctx context.Context) error {
 		if r.last == nil || ctx.Err() == nil {
 			r.last = heard
 		}
+		r.Self.Clock = time.Now().UnixMicro()
 		switch action := Next(r.Self, heard, r.ClusterID); action.Step {
 		case Start:
 			return nil

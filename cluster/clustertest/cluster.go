@@ -84,20 +84,16 @@ func Configs(t testing.TB, cfg Config) []cluster.Config {
 	if cfg.Members == 0 {
 		cfg.Members = 3
 	}
-	ports, err := freePorts(2 * cfg.Members)
-	if err != nil {
-		t.Fatalf("choose ports: %v", err)
-	}
 	dir := t.TempDir()
 	peers := map[string][]string{}
 	for i := range cfg.Members {
-		peers[name(i)] = []string{address(ports[2*i+1])}
+		peers[name(i)] = []string{FreeAddress(t)}
 	}
 	configs := make([]cluster.Config, cfg.Members)
 	for i := range configs {
 		configs[i] = memberConfig(cfg, i, peers)
 		configs[i].DataDir = filepath.Join(dir, name(i))
-		configs[i].ListenClient = []string{address(ports[2*i])}
+		configs[i].ListenClient = []string{FreeAddress(t)}
 		if cfg.Edit != nil {
 			cfg.Edit(i, &configs[i])
 		}

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
-	"strconv"
+	"sync"
+	"testing"
 )
 
 // Ports are taken from below the range from which systems take the ports of
@@ -15,25 +16,27 @@ const (
 	lastPort  = 32000
 )
 
-// freePorts finds n ports that nobody listens on. It holds all of them until it
-// has found the last, so that they differ; then another process may still be
-// faster, and a start has to be tried again.
-func freePorts(n int) ([]int, error) {
-	var ports []int
+// given has the ports that were given out. None is given twice in a process: its
+// first owner may not listen yet, or be about to restart.
+var given sync.Map
+
+// FreeAddress returns a loopback address, host:port, that nobody listens on and
+// that no earlier call has returned. Another process may still be faster.
+func FreeAddress(t testing.TB) string {
+	t.Helper()
 	var err error
-	for range 100 * n {
-		if len(ports) == n {
-			return ports, nil
-		}
+	for range 100 {
 		port := firstPort + rand.IntN(lastPort-firstPort)
-		var l net.Listener
-		if l, err = net.Listen("tcp", address(port)); err != nil {
+		if _, taken := given.LoadOrStore(port, true); taken {
 			continue
 		}
-		defer l.Close()
-		ports = append(ports, port)
+		address := fmt.Sprintf("127.0.0.1:%d", port)
+		var l net.Listener
+		if l, err = net.Listen("tcp", address); err == nil {
+			_ = l.Close()
+			return address
+		}
 	}
-	return nil, fmt.Errorf("no %d free ports: %w", n, err)
+	t.Fatalf("no free port from %d to %d: %v", firstPort, lastPort, err)
+	return ""
 }
-
-func address(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

@@ -31,9 +31,9 @@
 //     present or at the default floor of an earlier restore, and made fewer than a
 //     million writes per second; as long as no clock was ahead of this one.
 //   - Where the clock is behind the snapshot's revision (it is wrong, or somebody
-//     gave a higher floor by hand) the default floor is 10^9 above the snapshot.
-//     That is above what this cluster has reached since, but not above what a
-//     cluster has which was restored from the same snapshot before.
+//     gave a higher floor by hand) there is no default floor: [ErrClock]. Whatever
+//     was made of the snapshot alone would be the same in a second restore of it,
+//     and so would the tokens.
 //   - A floor that is given is believed: see [RestoreConfig].
 //   - Whatever was written after the snapshot is lost.
 package snapshot

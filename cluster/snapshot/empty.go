@@ -37,13 +37,14 @@ func Empty(dir string, floor int64) error {
 	return nil
 }
 
-// checkFloor refuses a floor that is not above revision.
+// checkFloor refuses a floor that is not above revision. One beyond MaxFloor is for a
+// snapshot that is there already.
 func checkFloor(floor, revision int64) error {
 	switch {
 	case floor <= revision:
 		return fmt.Errorf("floor %d: must be above %d", floor, revision)
-	case floor > MaxFloor:
-		return fmt.Errorf("floor %d: at most %d is allowed", floor, int64(MaxFloor))
+	case floor > max(MaxFloor, revision+margin):
+		return fmt.Errorf("floor %d: at most %d is allowed", floor, max(MaxFloor, revision+margin))
 	}
 	return nil
 }

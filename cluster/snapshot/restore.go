@@ -18,8 +18,8 @@ import (
 	"github.com/fencelock/fencelock/cluster/disk"
 )
 
-// margin is the distance, in revisions, between the snapshot and the floor where the
-// clock does not say how many there may have been.
+// margin is more revisions than a cluster makes in the days after a snapshot: 10,000
+// a second for a day.
 const margin = 1_000_000_000
 
 // ErrNotEmpty: the data folder has something in it. Nothing was touched.
@@ -32,8 +32,8 @@ type RestoreConfig struct {
 
 	// Floor is what every later token is above. It must be the same on every
 	// member, and above every token that was ever issued; what is known to be too
-	// low is refused. Default: the microseconds since 1970, or the snapshot's
-	// revision + 10^9 if the clock is behind that revision; see ClockBehind.
+	// low is refused. Default: the microseconds since 1970, or
+	// ErrClock if they are not above the snapshot's revision.
 	Floor int64
 
 	// Namespaces to edit, beside the default one and those found by their fences.
@@ -46,11 +46,6 @@ type Restored struct {
 	Origin     Origin
 	Namespaces []string // edited
 	Dropped    int      // keys that were bound to a lease, or claims
-
-	// ClockBehind: the default floor does not come from the clock, which is behind
-	// the snapshot's revision. It is above the snapshot's cluster all the same, but
-	// another restore of the same snapshot would have the same floor.
-	ClockBehind bool
 }
 
 // Restore stages an edited copy of a snapshot as the first data of a member. The
@@ -73,7 +68,9 @@ func restore(ctx context.Context, cfg RestoreConfig) (result Restored, err error
 	result.Snapshot, err = verify(ctx, cfg.Snapshot, cfg.Namespaces, func(tx *bbolt.Tx, c *content) error {
 		floor := cfg.Floor
 		if floor == 0 {
-			floor, result.ClockBehind = defaultFloor(c.revision, time.Now())
+			if floor, err = defaultFloor(c.revision, time.Now()); err != nil {
+				return err
+			}
 		}
 		if err := checkFloor(floor, c.revision); err != nil {
 			return err
@@ -98,16 +95,6 @@ func restore(ctx context.Context, cfg RestoreConfig) (result Restored, err error
 		return Restored{}, err
 	}
 	return result, disk.Complete(path)
-}
-
-// defaultFloor is the clock wherever it can be. Anything beyond it would be beyond
-// the floor of the next restore of the same snapshot, too, and of a cluster that is
-// made anew above the present.
-func defaultFloor(revision int64, now time.Time) (floor int64, behind bool) {
-	if clock := now.UnixMicro(); clock > revision {
-		return clock, false
-	}
-	return revision + margin, true
 }
 
 func newBirth() string {

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/fencelock/fencelock/cluster/clustertest"
 )
 
 // trio is the commands of three members on one host. They differ in what tells
@@ -21,9 +23,9 @@ type trio struct {
 func newTrio(t *testing.T, args ...string) trio {
 	t.Helper()
 	var c trio
-	peers := []string{freeAddress(t), freeAddress(t), freeAddress(t)}
+	peers := []string{clustertest.FreeAddress(t), clustertest.FreeAddress(t), clustertest.FreeAddress(t)}
 	for i, peer := range peers {
-		c.dirs[i], c.clients[i] = filepath.Join(t.TempDir(), "data"), freeAddress(t)
+		c.dirs[i], c.clients[i] = filepath.Join(t.TempDir(), "data"), clustertest.FreeAddress(t)
 		c.commands[i] = append([]string{"server", "--peers", strings.Join(peers, ","), "--name", peer,
 			"--data-dir", c.dirs[i], "--listen-client", c.clients[i]}, args...)
 	}

@@ -5,12 +5,14 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/fencelock/fencelock/cluster/clustertest"
 )
 
 // The commands that "cert create" prints run as they are, and its certificates are
 // all that root and a service need: no password anywhere.
 func TestCertificatesAlone(t *testing.T) {
-	dir, peer, client := t.TempDir(), freeAddress(t), freeAddress(t)
+	dir, peer, client := t.TempDir(), clustertest.FreeAddress(t), clustertest.FreeAddress(t)
 	made := run(t, "cert", "create", "--dir", dir, "--peers", peer, "--client", "root,billing", "--jwt", "-o", "json").want(t, 0)
 	var files struct{ Servers []string }
 	if err := json.Unmarshal([]byte(made.stdout), &files); err != nil || len(files.Servers) != 1 {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fencelock/fencelock/client"
+	"github.com/fencelock/fencelock/cluster/clustertest"
 )
 
 // guest is the arguments of a member that joins, on ports of its own.
@@ -22,7 +23,7 @@ type guest struct {
 
 func newGuest(t *testing.T, join string) guest {
 	t.Helper()
-	g := guest{dir: filepath.Join(t.TempDir(), "data"), client: freeAddress(t), peer: freeAddress(t)}
+	g := guest{dir: filepath.Join(t.TempDir(), "data"), client: clustertest.FreeAddress(t), peer: clustertest.FreeAddress(t)}
 	g.args = []string{"server", "--join", join, "--data-dir", g.dir, "--listen-client", g.client, "--listen-peer", g.peer}
 	return g
 }
@@ -118,8 +119,8 @@ func traffic(t *testing.T, c *client.Client) (stop func() (int, time.Duration)) 
 // learners among them; each newcomer is killed at every step of its way in. Then
 // back to one.
 func TestGrowAndShrink(t *testing.T) {
-	first := freeAddress(t)
-	leader := start(t, node(filepath.Join(t.TempDir(), "data"), first, freeAddress(t))...)
+	first := clustertest.FreeAddress(t)
+	leader := start(t, node(filepath.Join(t.TempDir(), "data"), first, clustertest.FreeAddress(t))...)
 	leader.await(t, "ready ")
 	guests := []guest{newGuest(t, first), newGuest(t, first), newGuest(t, first), newGuest(t, first)}
 	endpoints := []string{first}
@@ -171,8 +172,8 @@ func (p *process) ended(t *testing.T) (code int, rest []string) {
 // The disk of one of three is gone: its old command is refused and names the way
 // out, which works while a lock is held.
 func TestReplaceMemberWithoutDisk(t *testing.T) {
-	peers := []string{freeAddress(t), freeAddress(t), freeAddress(t)}
-	clients := []string{freeAddress(t), freeAddress(t), freeAddress(t)}
+	peers := []string{clustertest.FreeAddress(t), clustertest.FreeAddress(t), clustertest.FreeAddress(t)}
+	clients := []string{clustertest.FreeAddress(t), clustertest.FreeAddress(t), clustertest.FreeAddress(t)}
 	dir := t.TempDir()
 	args := func(i int) []string {
 		return []string{"server", "--peers", strings.Join(peers, ","), "--name", peers[i], "--data-dir", filepath.Join(dir, peers[i]), "--listen-client", clients[i]}

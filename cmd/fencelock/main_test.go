@@ -5,8 +5,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -104,6 +102,7 @@ func start(t *testing.T, args ...string) *process {
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { p.tell(t) })
 	go func() {
 		defer close(p.lines)
 		for scanner := bufio.NewScanner(stderr); scanner.Scan(); {
@@ -111,6 +110,21 @@ func start(t *testing.T, args ...string) *process {
 		}
 	}()
 	return p
+}
+
+// tell logs what nobody has read, if the test has failed.
+func (p *process) tell(t *testing.T) {
+	for t.Failed() {
+		select {
+		case line, ok := <-p.lines:
+			if ok {
+				t.Logf("%v: %s", p.cmd.Args[1:], line)
+				continue
+			}
+		default:
+		}
+		return
+	}
 }
 
 // await returns the first line that begins like this, and those before it.
@@ -148,20 +162,4 @@ func (p *process) end(t *testing.T, signal syscall.Signal) (code int, rest []str
 		t.Fatal(err)
 	}
 	return p.cmd.ProcessState.ExitCode(), rest
-}
-
-// freeAddress is a loopback address that nobody listens on, from below the ports
-// that systems take for outgoing connections.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	for range 100 {
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 12000+rand.IntN(20000)))
-		if err != nil {
-			continue
-		}
-		defer l.Close()
-		return l.Addr().String()
-	}
-	t.Fatal("no free port")
-	return ""
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fencelock/fencelock/client"
+	"github.com/fencelock/fencelock/cluster/clustertest"
 )
 
 // rolling is a cluster of three real processes that are restarted one by one.
@@ -25,9 +26,9 @@ type rolling struct {
 func startRolling(t *testing.T) *rolling {
 	t.Helper()
 	var c rolling
-	peers := []string{freeAddress(t), freeAddress(t), freeAddress(t)}
+	peers := []string{clustertest.FreeAddress(t), clustertest.FreeAddress(t), clustertest.FreeAddress(t)}
 	for i := range peers {
-		c.clients, c.metrics = append(c.clients, freeAddress(t)), append(c.metrics, freeAddress(t))
+		c.clients, c.metrics = append(c.clients, clustertest.FreeAddress(t)), append(c.metrics, clustertest.FreeAddress(t))
 		c.args = append(c.args, []string{"server", "--peers", strings.Join(peers, ","), "--name", peers[i], "--listen-peer", peers[i],
 			"--data-dir", filepath.Join(t.TempDir(), "data"), "--listen-client", c.clients[i], "--listen-metrics", c.metrics[i]})
 		c.running = append(c.running, start(t, c.args[i]...))

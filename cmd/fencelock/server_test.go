@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/fencelock/fencelock/cluster/clustertest"
 )
 
 // node is the arguments of a single member on ports of its own.
@@ -19,7 +21,7 @@ func node(dir, client, peer string) []string {
 // A single node: one line and no more when it is ready, one at a time on a folder,
 // and an end without a complaint.
 func TestServer(t *testing.T) {
-	dir, client, peer := t.TempDir()+"/data", freeAddress(t), freeAddress(t)
+	dir, client, peer := t.TempDir()+"/data", clustertest.FreeAddress(t), clustertest.FreeAddress(t)
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		server := start(t, node(dir, client, peer)...)
 		line, before := server.await(t, "ready ")
@@ -29,11 +31,11 @@ func TestServer(t *testing.T) {
 		run(t, "status", "--endpoints", client).want(t, 0)
 
 		began := time.Now()
-		run(t, node(dir, freeAddress(t), freeAddress(t))...).want(t, 1, "fencelock: server: ", dir, "in use", "another folder")
+		run(t, node(dir, clustertest.FreeAddress(t), clustertest.FreeAddress(t))...).want(t, 1, "fencelock: server: ", dir, "in use", "another folder")
 		if took := time.Since(began); took > 5*time.Second {
 			t.Errorf("a second start on the folder took %v", took)
 		}
-		run(t, node(t.TempDir(), client, freeAddress(t))...).want(t, 1, "address already in use")
+		run(t, node(t.TempDir(), client, clustertest.FreeAddress(t))...).want(t, 1, "address already in use")
 
 		if code, rest := server.end(t, signal); code != 0 || len(rest) != 0 {
 			t.Errorf("after %v: exit code %d and %q, want 0 and nothing", signal, code, rest)
@@ -45,8 +47,8 @@ func TestServer(t *testing.T) {
 // name which one they are; or have names of their own, and say it by the address.
 func TestServerPeers(t *testing.T) {
 	for _, own := range []bool{false, true} {
-		peers := []string{freeAddress(t), freeAddress(t), freeAddress(t)}
-		clients := []string{freeAddress(t), freeAddress(t), freeAddress(t)}
+		peers := []string{clustertest.FreeAddress(t), clustertest.FreeAddress(t), clustertest.FreeAddress(t)}
+		clients := []string{clustertest.FreeAddress(t), clustertest.FreeAddress(t), clustertest.FreeAddress(t)}
 		names := slices.Clone(peers)
 		if own {
 			names = []string{"red", "green", "blue"}
@@ -78,9 +80,9 @@ func TestServerPeers(t *testing.T) {
 
 // A member whose peers never come can be stopped while it waits for them.
 func TestServerStoppedBeforeReady(t *testing.T) {
-	me := freeAddress(t)
-	server := start(t, "server", "--peers", strings.Join([]string{me, freeAddress(t), freeAddress(t)}, ","), "--name", me,
-		"--data-dir", filepath.Join(t.TempDir(), "data"), "--listen-client", freeAddress(t), "--log-level", "info", "--log-format", "json")
+	me := clustertest.FreeAddress(t)
+	server := start(t, "server", "--peers", strings.Join([]string{me, clustertest.FreeAddress(t), clustertest.FreeAddress(t)}, ","), "--name", me,
+		"--data-dir", filepath.Join(t.TempDir(), "data"), "--listen-client", clustertest.FreeAddress(t), "--log-level", "info", "--log-format", "json")
 	line, _ := server.await(t, "{")
 	var entry map[string]any
 	if err := json.Unmarshal([]byte(line), &entry); err != nil || entry["level"] == nil || entry["msg"] == nil {
@@ -93,9 +95,9 @@ func TestServerStoppedBeforeReady(t *testing.T) {
 
 // Beyond loopback and without TLS there is one loud warning.
 func TestServerWarnsWithoutTLS(t *testing.T) {
-	_, port, _ := net.SplitHostPort(freeAddress(t))
+	_, port, _ := net.SplitHostPort(clustertest.FreeAddress(t))
 	server := start(t, "server", "--data-dir", filepath.Join(t.TempDir(), "data"),
-		"--listen-client", "0.0.0.0:"+port, "--advertise-client", "127.0.0.1:"+port, "--listen-peer", freeAddress(t))
+		"--listen-client", "0.0.0.0:"+port, "--advertise-client", "127.0.0.1:"+port, "--listen-peer", clustertest.FreeAddress(t))
 	_, before := server.await(t, "ready ")
 	if len(before) != 1 || !strings.Contains(before[0], "NO TLS") {
 		t.Errorf("before the ready line: %q, want one warning", before)
@@ -105,7 +107,7 @@ func TestServerWarnsWithoutTLS(t *testing.T) {
 
 // An interruption by signal ends a command that waits for a cluster.
 func TestSignalEndsCommand(t *testing.T) {
-	p := start(t, "locks", "--endpoints", freeAddress(t), "--dial-timeout", "1h")
+	p := start(t, "locks", "--endpoints", clustertest.FreeAddress(t), "--dial-timeout", "1h")
 	l, err := net.Listen("tcp", p.cmd.Args[3])
 	if err != nil {
 		t.Fatal(err)

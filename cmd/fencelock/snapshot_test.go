@@ -7,13 +7,15 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/fencelock/fencelock/cluster/clustertest"
 )
 
 // Two of three hosts are lost for good. The way back, as the operations guide has
 // it: a snapshot, a restore on every host, the usual command.
 func TestRestoreAfterTheLossOfAMajority(t *testing.T) {
-	peers := []string{freeAddress(t), freeAddress(t), freeAddress(t)}
-	clients := []string{freeAddress(t), freeAddress(t), freeAddress(t)}
+	peers := []string{clustertest.FreeAddress(t), clustertest.FreeAddress(t), clustertest.FreeAddress(t)}
+	clients := []string{clustertest.FreeAddress(t), clustertest.FreeAddress(t), clustertest.FreeAddress(t)}
 	endpoints, file := strings.Join(clients, ","), filepath.Join(t.TempDir(), "day.db")
 	startAll := func(dirs []string) (servers []*process) {
 		for i := range peers {
@@ -65,20 +67,20 @@ func TestRestoreAfterTheLossOfAMajority(t *testing.T) {
 
 // Members that were restored with another floor are not one cluster.
 func TestRestoreWithTwoFloorsIsRefused(t *testing.T) {
-	single, client := filepath.Join(t.TempDir(), "data"), freeAddress(t)
+	single, client := filepath.Join(t.TempDir(), "data"), clustertest.FreeAddress(t)
 	file := filepath.Join(t.TempDir(), "day.db")
-	server := start(t, node(single, client, freeAddress(t))...)
+	server := start(t, node(single, client, clustertest.FreeAddress(t))...)
 	server.await(t, "ready ")
 	run(t, "snapshot", "save", file, "--endpoints", client).want(t, 0)
 	server.end(t, syscall.SIGTERM)
 
-	peers, dir := []string{freeAddress(t), freeAddress(t)}, t.TempDir()
+	peers, dir := []string{clustertest.FreeAddress(t), clustertest.FreeAddress(t)}, t.TempDir()
 	var servers []*process
 	for i, floor := range []string{"5000000000", "6000000000"} {
 		folder := filepath.Join(dir, floor)
 		run(t, "snapshot", "restore", file, "--data-dir", folder, "--floor", floor).want(t, 0)
 		servers = append(servers, start(t, "server", "--peers", strings.Join(peers, ","), "--name", peers[i], "--listen-peer", peers[i],
-			"--data-dir", folder, "--listen-client", freeAddress(t)))
+			"--data-dir", folder, "--listen-client", clustertest.FreeAddress(t)))
 	}
 	for i, server := range servers {
 		var lines []string

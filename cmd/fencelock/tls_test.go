@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/fencelock/fencelock/cluster/clustertest"
 )
 
 // authority signs certificates for the tests of TLS.
@@ -88,8 +90,8 @@ func TestServerTLS(t *testing.T) {
 	ca := newAuthority(t)
 	ca.issue(t, "member")
 	ca.issue(t, "client")
-	client := freeAddress(t)
-	server := start(t, append(node(t.TempDir(), client, freeAddress(t)),
+	client := clustertest.FreeAddress(t)
+	server := start(t, append(node(t.TempDir(), client, clustertest.FreeAddress(t)),
 		"--client-cert", ca.file("member.pem"), "--client-key", ca.file("member.key"),
 		"--client-cacert", ca.file("ca.pem"), "--client-cert-auth")...)
 	line, _ := server.await(t, "ready ")

@@ -3,31 +3,37 @@ package main
 const (
 	editFile    = "cluster/snapshot/edit.go"
 	restoreFile = "cluster/snapshot/restore.go"
+	clockFile   = "cluster/snapshot/clock.go"
 	nextFile    = "cluster/bootstrap/next.go"
 )
 
 var restoreMutants = []Mutant{{
 	Name:    "restore without a floor",
-	Hole:    "§6 floor = microseconds since 1970, or revision + 10⁹: no token twice",
-	Edits:   edit(restoreFile, "return clock, false", "return revision + 1 + 0*clock, false"),
+	Hole:    "§6 floor = microseconds since 1970: no token twice",
+	Edits:   edit(clockFile, "clock > revision {\n\t\treturn clock, nil", "clock > revision {\n\t\treturn revision + 1, nil"),
 	Hunters: tests("./cluster/snapshot", "TestRestoreTwiceRises"),
 	Chaos:   underRestores(),
 }, {
 	Name:    "restore's floor without the clock",
 	Hole:    "§6 floor = microseconds since 1970: a second restore is above the first",
-	Edits:   edit(restoreFile, "return clock, false", "return revision + margin + 0*clock, false"),
+	Edits:   edit(clockFile, "clock > revision {\n\t\treturn clock, nil", "clock > revision {\n\t\treturn revision + margin, nil"),
 	Hunters: tests("./cluster/snapshot", "TestRestoreTwiceRises"),
 }, {
 	Name:    "restore's floor beyond the clock",
 	Hole:    "§6 floor = microseconds since 1970: a second restore of a restored cluster, or a rebuild above the present, is above the first",
-	Edits:   edit(restoreFile, "return clock, false", "return max(clock, revision+margin), false"),
+	Edits:   edit(clockFile, "clock > revision {\n\t\treturn clock, nil", "clock > revision {\n\t\treturn max(clock, revision+margin), nil"),
 	Hunters: tests("./cluster/snapshot", "TestRestoreOfARestore"),
 	Chaos:   underSecondRestores(),
 }, {
-	Name:    "restore's floor below the snapshot, by a clock that is behind",
-	Hole:    "§6 floor = microseconds since 1970, or revision + 10⁹ where the clock is behind",
-	Edits:   edit(restoreFile, "return revision + margin, true", "return now.UnixMicro(), true"),
+	Name:    "restore's floor above the snapshot, by a clock that is behind",
+	Hole:    "§6 floor = microseconds since 1970; where the clock is behind, a second restore would have the floor of the first",
+	Edits:   edit(clockFile, "if clock > revision {\n\t\treturn clock, nil", "if true {\n\t\treturn max(clock, revision+margin), nil"),
 	Hunters: tests("./cluster/snapshot", "TestRestoreAheadOfTheClock"),
+}, {
+	Name:    "a floor from a clock that has lost its battery",
+	Hole:    "§6 floor = microseconds since 1970: a clock that is certainly wrong makes none",
+	Edits:   edit(clockFile, "now.After(written) && ", ""),
+	Hunters: tests("./cluster/snapshot", "TestClockFloor"),
 }, {
 	Name: "restore edits fences in place",
 	Hole: "§6 put every fence at a new revision: edited in place, a cached m would pass",

@@ -112,6 +112,17 @@ func TestCheck(t *testing.T) {
 	c.run("check", seq).want(t, codeRefused, seq, "not held").prints(t, "")
 }
 
+// A restored cluster, and the old one that nobody has stopped, in one list of
+// endpoints: a lock would have two holders.
+func TestStatusOfTwoClusters(t *testing.T) {
+	old, restored := clustertest.Start(t, 1), clustertest.Start(t, 1)
+	endpoints := append(old.Endpoints(), restored.Endpoints()...)
+	got := at(endpoints...).run("status", "-o", "json").want(t, codeFailure, endpoints[0], endpoints[1], "different clusters", "stop the cluster")
+	if state := decode(t, got.stdout).(map[string]any); state["quorum"] != false {
+		t.Errorf("quorum %v, want false", state["quorum"])
+	}
+}
+
 func TestStatus(t *testing.T) {
 	cluster := clustertest.Start(t, 3)
 	dead := deadEndpoint(t)

@@ -12,8 +12,9 @@ import (
 type endpointState struct {
 	Endpoint  string   `json:"endpoint"`
 	Reachable bool     `json:"reachable"`
-	Name      string   `json:"name"` // of the member; empty if nobody could tell
-	ID        string   `json:"id"`   // in hex, as etcdctl shows it
+	Name      string   `json:"name"`       // of the member; empty if nobody could tell
+	ID        string   `json:"id"`         // in hex, as etcdctl shows it
+	Cluster   string   `json:"cluster_id"` // the same
 	Version   string   `json:"version"`
 	Leader    bool     `json:"leader"`
 	LeaderID  string   `json:"leader_id"` // whom it takes for the leader; "0": nobody
@@ -39,6 +40,23 @@ func (s *clusterState) name(names map[uint64]string) {
 			e.Name = names[id]
 		}
 	}
+}
+
+// oneCluster refuses endpoints of several clusters. A client asks them by turns: a lock
+// would have a holder in each.
+func (s clusterState) oneCluster() error {
+	var first endpointState
+	for _, e := range s.Endpoints {
+		switch {
+		case !e.Reachable, e.Cluster == first.Cluster:
+		case first.Cluster == "":
+			first = e
+		default:
+			return fmt.Errorf("%s and %s belong to different clusters, %s and %s, and a lock has a holder in each; leave one out of the endpoints everywhere, and stop the cluster that is not wanted",
+				first.Endpoint, e.Endpoint, first.Cluster, e.Cluster)
+		}
+	}
+	return nil
 }
 
 func (s clusterState) table(w io.Writer) {

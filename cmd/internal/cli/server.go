@@ -26,8 +26,8 @@ address in the list; --name says which one it is where it cannot:
 
   fencelock server --peers a.example:2380,b.example:2380,c.example:2380
 
-The first start needs all of them up at once, and waits for a minute. The same
-command restarts a member. One whose folder was lost is refused: the others would
+The first start needs all of them up at once, and waits for a minute, or as long
+as --start-timeout says. The same command restarts a member. One whose folder was lost is refused: the others would
 not know which tokens it has seen. --token-floor N, on every host, makes a new
 cluster issue tokens above N, for resources that remember an older one.
 ` + joinHelp + `

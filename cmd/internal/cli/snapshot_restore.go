@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -46,15 +45,11 @@ every member of the old cluster.`,
 			if err != nil {
 				return fmt.Errorf("%s: %w", commandName(cmd), err)
 			}
-			if restored.ClockBehind {
-				fmt.Fprintf(a.Stderr, "fencelock: %s: warning: the tokens of this snapshot are ahead of this host's clock, %s. If the clock is wrong, set it and restore again. "+
-					"If the snapshot was ever restored before, restore it with --floor N, above every token issued since\n", commandName(cmd), time.Now().UTC().Format(time.RFC3339))
-			}
 			return a.print(cfg.Output, restoredState(restored, cfg))
 		}),
 	}
 	cmd.Flags().Int64Var(&floor, "floor", 0,
-		"what every token will be above (default: the microseconds since 1970, or the snapshot's revision + 10^9 if the clock is behind that)")
+		"what every token will be above (default: the microseconds since 1970)")
 	config.AddFlags(cmd.Flags(), "server.data-dir", "server.name", "server.peers")
 	return cmd
 }

@@ -19,8 +19,8 @@ func newStatusCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
 		Short: "Ask every endpoint how it is",
-		Long: `Ask every endpoint how it is, and whether the cluster has a quorum. Without one, or
-with no endpoint that answers, the exit code is 1.`,
+		Long: `Ask every endpoint how it is, and whether the cluster has a quorum. Without one, with
+no endpoint that answers, or with endpoints of two clusters, the exit code is 1.`,
 		Args: arguments(0, 0, "no arguments"),
 		RunE: interruptible(func(cmd *cobra.Command, _ []string) error {
 			return a.withClient(cmd, func(c *client.Client, cfg config.Config) error {
@@ -53,6 +53,9 @@ func askAll(ctx context.Context, c *client.Client, cfg config.Client) (clusterSt
 	work.Wait()
 	state.Quorum = err == nil
 	state.name(names)
+	if mixed := state.oneCluster(); mixed != nil {
+		state.Quorum, err = false, mixed
+	}
 	if err != nil {
 		return state, fmt.Errorf("status of %s: %w", strings.Join(cfg.Endpoints, ", "), err)
 	}
@@ -68,6 +71,7 @@ func ask(ctx context.Context, etcd *clientv3.Client, endpoint string) (endpointS
 		Endpoint:  endpoint,
 		Reachable: true,
 		ID:        hex(resp.Header.MemberId),
+		Cluster:   hex(resp.Header.ClusterId),
 		Version:   resp.Version,
 		Leader:    resp.Leader != 0 && resp.Leader == resp.Header.MemberId,
 		LeaderID:  hex(resp.Leader),
