@@ -124,6 +124,21 @@ func ExampleSemaphore_TryAcquire() {
 	// Output: taken: true
 }
 
+// Who works on one of the licensed machines, and who waits for one?
+func ExampleClient_InspectSemaphore() {
+	endpoints, stop := startMember()
+	defer stop()
+	ctx := context.Background()
+	c := newClient(endpoints, "worker@host-1")
+	defer c.Close()
+
+	permit := check(c.Semaphore("license", 2).Acquire(ctx))
+	info := check(c.InspectSemaphore(ctx, "license"))
+	fmt.Printf("%d of %d permits, one by %s; %d wait\n", len(info.Holders), info.Limit, info.Holders[0].Owner, len(info.Waiters))
+	check(0, permit.Release(ctx))
+	// Output: 1 of 2 permits, one by worker@host-1; 0 wait
+}
+
 // Leader asks who leads, without a part in the election.
 func ExampleClient_Leader() {
 	endpoints, stop := startMember()

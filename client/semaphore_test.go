@@ -342,3 +342,32 @@ func TestSemaphoreLimitWithoutAnAnswer(t *testing.T) {
 		})
 	}
 }
+
+func TestInspectSemaphore(t *testing.T) {
+	cluster := oneMember(t)
+	etcd := cluster.Client(t)
+	c := member(t, cluster, "watcher")
+	info, err := c.InspectSemaphore(t.Context(), "jobs")
+	if err != nil || info.Name != "jobs" || info.Limit != 0 || len(info.Holders)+len(info.Waiters) != 0 {
+		t.Errorf("before anybody used it: %+v, %v; want a name and nothing else", info, err)
+	}
+	first, second := permit(t, member(t, cluster, "a").Semaphore("jobs", 2)), permit(t, member(t, cluster, "b").Semaphore("jobs", 2))
+	waiting := goPermit(t.Context(), member(t, cluster, "c").Semaphore("jobs", 2))
+	awaitClaims(t, etcd, permitPrefix("jobs"), 3)
+	if info, err = c.InspectSemaphore(t.Context(), "jobs"); err != nil {
+		t.Fatal(err)
+	}
+	var owners []string
+	for _, claim := range append(info.Holders, info.Waiters...) {
+		owners = append(owners, claim.Owner)
+	}
+	if got := strings.Join(owners, " "); got != "a b c" || info.Limit != 2 || len(info.Waiters) != 1 || info.Revision == 0 {
+		t.Errorf("got %+v, want limit 2, the holders a and b, and c waiting", info)
+	}
+	releasePermit(t, first)
+	releasePermit(t, obtain(t, waiting, "the waiter"))
+	releasePermit(t, second)
+	if _, err := c.InspectSemaphore(t.Context(), "a//b"); err == nil {
+		t.Error("a name that cannot be: no error")
+	}
+}

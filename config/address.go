@@ -9,9 +9,10 @@ import (
 	"strings"
 )
 
-// parseAddress reads a host:port or URL; the scheme is empty if none was given. The
-// host is in the one spelling that all members have to agree on, see canonical.
-func parseAddress(address string) (*url.URL, error) {
+// ParseAddress reads a host:port or URL, with nothing behind it; the scheme is empty
+// if none was given. The host is in the one spelling that all members have to agree
+// on, see canonical.
+func ParseAddress(address string) (*url.URL, error) {
 	raw := address
 	if !strings.Contains(raw, "://") {
 		raw = "//" + raw

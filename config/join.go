@@ -52,7 +52,7 @@ func (s Server) ownPeerAddress(ctx context.Context, here host) (string, error) {
 	}
 	port := peerPort
 	if len(s.ListenPeer) > 0 {
-		u, err := parseAddress(s.ListenPeer[0])
+		u, err := ParseAddress(s.ListenPeer[0])
 		if err != nil {
 			return "", err
 		}
@@ -70,7 +70,7 @@ func (s Server) ownPeerAddress(ctx context.Context, here host) (string, error) {
 
 // sourceFor returns the address of this host from which another one is reached.
 func (h host) sourceFor(ctx context.Context, address string) (string, error) {
-	u, err := parseAddress(address)
+	u, err := ParseAddress(address)
 	if err != nil {
 		return "", err
 	}

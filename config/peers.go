@@ -25,7 +25,7 @@ type peerList []peer
 func parsePeers(addresses []string) (peerList, error) {
 	var list peerList
 	for _, address := range addresses {
-		u, err := parseAddress(address)
+		u, err := ParseAddress(address)
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +94,7 @@ func (l peerList) locate(ctx context.Context, s Server, here host) (int, error) 
 // there is none.
 func (l peerList) named(name string) int {
 	byHost, hosts, address := -1, 0, ""
-	if u, err := parseAddress(name); err == nil {
+	if u, err := ParseAddress(name); err == nil {
 		address = u.Host
 	}
 	for i, p := range l {
@@ -114,7 +114,7 @@ func (l peerList) named(name string) int {
 // at finds the peer that has one of these addresses; -1: there is none.
 func (l peerList) at(addresses []string) int {
 	for _, address := range addresses {
-		u, err := parseAddress(address)
+		u, err := ParseAddress(address)
 		if err != nil {
 			continue // settings are checked when they are read
 		}

@@ -186,7 +186,7 @@ func listenForClients(cfg cluster.Config, me peer, ip string) cluster.Config {
 func reachable(listen []string, name string) []string {
 	var list []string
 	for _, address := range listen {
-		u, err := parseAddress(address)
+		u, err := ParseAddress(address)
 		if err != nil {
 			return listen // settings are checked when they are read
 		}

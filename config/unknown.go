@@ -54,25 +54,27 @@ func Closest(word string, known []string) string {
 	return best
 }
 
-// distance is the Levenshtein distance of a and b in bytes: how many have to be
-// put in, taken out or replaced.
+// distance is how many bytes have to be put in, taken out or replaced, or two that
+// stand side by side exchanged, to make b of a.
 func distance(a, b string) int {
-	row := make([]int, len(b)+1)
+	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
+		next := make([]int, len(b)+1)
+		next[0] = i + 1
 		for j := range len(b) {
-			next := min(row[j], row[j+1]) + 1
-			if a[i] == b[j] {
-				next = min(next, diagonal)
-			} else {
-				next = min(next, diagonal+1)
+			replace := row[j]
+			if a[i] != b[j] {
+				replace++
 			}
-			diagonal, row[j+1] = row[j+1], next
+			next[j+1] = min(next[j]+1, row[j+1]+1, replace)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				next[j+1] = min(next[j+1], before[j-1]+1)
+			}
 		}
+		before, row = row, next
 	}
 	return row[len(b)]
 }

@@ -126,7 +126,7 @@ func addressOrOff(to *string) pflag.Value {
 		if s == off {
 			return nil
 		}
-		u, err := parseAddress(s)
+		u, err := ParseAddress(s)
 		if err == nil && (u.Scheme != "" || u.Path != "") {
 			err = fmt.Errorf("%q: want host:port alone; there is no TLS", s)
 		}
@@ -224,7 +224,7 @@ func addresses(to *[]string) pflag.Value {
 	parse := func(s string) ([]string, error) {
 		list := slices.Clone(*to)
 		for part := range strings.SplitSeq(s, ",") {
-			if _, err := parseAddress(strings.TrimSpace(part)); err != nil {
+			if _, err := ParseAddress(strings.TrimSpace(part)); err != nil {
 				return nil, err
 			}
 			list = append(list, strings.TrimSpace(part))

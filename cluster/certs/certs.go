@@ -14,6 +14,7 @@
 package certs
 
 import (
+	"cmp"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -31,7 +32,7 @@ type Config struct {
 	Also    []string // further names and addresses at which members are reached
 	Clients []string // common names
 	JWT     bool     // a key pair for logins as well
-	Days    int      // that certificates are valid for; default 365
+	Days    int      // that certificates are valid for; 1 to 3650; default 365
 	Renew   bool     // replace certificates that this CA has signed
 	Force   bool     // replace any file but the CA's
 }
@@ -48,12 +49,10 @@ type Made struct {
 
 // Create makes what is missing in the folder, and returns all of it.
 func Create(cfg Config) ([]Made, error) {
-	if cfg.Days == 0 {
-		cfg.Days = 365
-	}
-	if err := cfg.validate(); err != nil {
+	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
+	cfg.Days = cmp.Or(cfg.Days, DefaultDays)
 	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make folder: %w", err)
 	}
@@ -79,12 +78,14 @@ func Create(cfg Config) ([]Made, error) {
 	return all, nil
 }
 
-func (cfg Config) validate() error {
+// Check says what of the configuration cannot be. It touches no file.
+func (cfg Config) Check() error {
+	cfg.Days = cmp.Or(cfg.Days, DefaultDays)
 	switch {
 	case cfg.Dir == "":
 		return errors.New("folder for certificates: its name is empty")
-	case cfg.Days < 1 || cfg.Days > maxDays:
-		return fmt.Errorf("days %d: want 1 to %d", cfg.Days, maxDays)
+	case cfg.Days < 1 || cfg.Days > MaxDays:
+		return fmt.Errorf("days %d: want 1 to %d", cfg.Days, MaxDays)
 	case cfg.Renew && cfg.Force:
 		return errors.New("renew and force: give one of both; force replaces what renew would, and more")
 	}

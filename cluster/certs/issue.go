@@ -14,8 +14,11 @@ import (
 )
 
 const (
-	// maxDays is how long a CA is valid: ten years.
-	maxDays = 3650
+	// DefaultDays is how long certificates are valid unless it is said.
+	DefaultDays = 365
+
+	// MaxDays is how long a CA is valid, and a certificate at most: ten years.
+	MaxDays = 3650
 
 	// clockSkew is how far the clocks of hosts may be apart when a new
 	// certificate is used at once.
@@ -69,7 +72,7 @@ func makeAuthority(certPath, keyPath string) (authority, error) {
 		MaxPathLenZero:        true,
 	}
 	a := authority{cert: &cert, key: key}
-	if a.cert, err = a.sign(cert, key, maxDays); err != nil {
+	if a.cert, err = a.sign(cert, key, MaxDays); err != nil {
 		return authority{}, err
 	}
 	if err := writeKey(keyPath, key); err != nil {

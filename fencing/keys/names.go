@@ -34,6 +34,9 @@ func CheckName(name string) error {
 // every lock.
 func CheckPrefix(prefix string) error {
 	whole := strings.TrimSuffix(prefix, "/")
+	if whole == "" {
+		whole = prefix // "/" alone is a segment too few, and not nothing
+	}
 	if prefix == "" || faultOfName(whole) == "" {
 		return nil
 	}

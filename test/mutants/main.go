@@ -79,7 +79,7 @@ func hunted(ctx context.Context, which string, verbose, chaos, tests, list bool)
 	if err := h.withoutMutants(ctx, chosen); err != nil {
 		return false, err
 	}
-	fmt.Printf("%d tests pass without a mutant, in %v\n", len(h.alone), time.Since(began).Round(time.Second))
+	fmt.Printf("tests that pass without a mutant: %d, in %v\n", len(h.alone), time.Since(began).Round(time.Second))
 	var verdicts []verdict
 	for _, m := range chosen {
 		v := h.judge(ctx, m)

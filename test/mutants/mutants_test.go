@@ -164,6 +164,10 @@ func TestSummary(t *testing.T) {
 			t.Errorf("%s: got %t and\n%s", c.want, got, out.String())
 		}
 	}
+	var out strings.Builder
+	if printSummary(&out, []verdict{killed}, 0); !strings.HasSuffix(out.String(), "\nmutants: 1, killed: 1 (by chaos, too: 0), not killed: 0, in 0s\n") {
+		t.Errorf("of one mutant: %s", out.String())
+	}
 }
 
 // Only a broken promise kills: not a run that could not be made, nor one in which there

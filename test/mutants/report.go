@@ -115,7 +115,7 @@ func printSummary(w io.Writer, verdicts []verdict, took time.Duration) bool {
 		}
 	}
 	_ = table.Flush()
-	fmt.Fprintf(w, "\n%d mutants, %d killed (%d of them by chaos, too), %d not, in %v\n", len(verdicts), killed, stormed, len(verdicts)-killed, took.Round(time.Second))
+	fmt.Fprintf(w, "\nmutants: %d, killed: %d (by chaos, too: %d), not killed: %d, in %v\n", len(verdicts), killed, stormed, len(verdicts)-killed, took.Round(time.Second))
 	return killed == len(verdicts)
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fencelock/fencelock/cmd/internal/picture"
+	"github.com/fencelock/fencelock/cmd/internal/words"
 )
 
 // The size of a work's picture. Its axis of time is logarithmic.
@@ -34,7 +35,7 @@ func (r Report) WriteHTML(w io.Writer, when time.Time, where string) error {
 }
 
 func (r Result) text() string {
-	return fmt.Sprintf("%s. %d clients, %d operations, %.0f a second; the slowest took %v.", Explain(r.Work), r.Clients, r.Operations, r.Rate, Micros(r.Max))
+	return fmt.Sprintf("%s. %s, %s, %.0f a second; the slowest took %v.", Explain(r.Work), words.Count(r.Clients, "client"), words.Count(r.Operations, "operation"), r.Rate, Micros(r.Max))
 }
 
 // Explain says what an operation of a work is.
@@ -119,7 +120,7 @@ func (r Result) drawBars(c *picture.Canvas, x axis) {
 		from, to := x.from+float64(i)/barsPerTenfold, x.from+float64(i+1)/barsPerTenfold
 		high := max((bottom-top)*float64(n)/float64(most), 1) // even one operation shows
 		c.Rect(picture.Rect{Class: "a", X: x.at(from) + 0.5, Y: bottom - high, Width: x.at(to) - x.at(from) - 1, Height: high,
-			Title: fmt.Sprintf("%v to %v: %d operations", Micros(int64(math.Pow(10, from-3))), Micros(int64(math.Pow(10, to-3))), n)})
+			Title: fmt.Sprintf("%v to %v: %s", Micros(int64(math.Pow(10, from-3))), Micros(int64(math.Pow(10, to-3))), words.Count(n, "operation"))})
 	}
 }
 

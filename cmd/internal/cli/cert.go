@@ -66,6 +66,9 @@ ca.key is needed for this command alone; keep it off the members.`,
 			if len(made.Hosts)+len(made.Clients) == 0 && !made.JWT {
 				return usagef(cmd, "nothing to make; pass --peers, --client or --jwt")
 			}
+			if err := made.Check(); err != nil {
+				return usagef(cmd, "%w", err)
+			}
 			files, err := certs.Create(made)
 			if err != nil {
 				return misuse(cmd, err)
@@ -75,7 +78,8 @@ ca.key is needed for this command alone; keep it off the members.`,
 	}
 	config.AddFlags(cmd.Flags(), "server.peers")
 	cmd.Flags().StringVar(&made.Dir, "dir", "fencelock-certs", "folder for the files")
-	cmd.Flags().IntVar(&made.Days, "days", 365, "how long certificates are valid")
+	made.Days = certs.DefaultDays
+	cmd.Flags().Var(&numberValue{to: &made.Days, least: 1, most: certs.MaxDays}, "days", "how long certificates are valid")
 	cmd.Flags().StringSliceVar(&made.Clients, "client", nil, "name of a client's user; may be given more than once")
 	cmd.Flags().StringSliceVar(&made.Also, "also", nil, "further host name or address at which members are reached")
 	cmd.Flags().BoolVar(&made.JWT, "jwt", false, "make a key pair that members sign logins with")

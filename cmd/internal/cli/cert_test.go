@@ -48,8 +48,8 @@ func TestCertCreateRefusals(t *testing.T) {
 		"--client .a":                    "does not begin with",
 		"--client ca":                    "share the file ca.pem",
 		"--client a,A":                   "share the file",
-		"--client a --days 0":            "", // the default
-		"--client a --days -1":           "want 1 to 3650",
+		"--client a --days 0":            "want a number, 1 to 3650",
+		"--client a --days -1":           "want a number, 1 to 3650",
 		"--client a --renew --force":     "give one of both",
 		"--client a --also b:1":          "without a port",
 		"--peers a --client b":           "want a host and a port",

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fencelock/fencelock/cmd/internal/words"
 	"github.com/fencelock/fencelock/config"
 )
 
@@ -40,7 +41,7 @@ func arguments(least, most int, want string) cobra.PositionalArgs {
 		if len(args) >= least && len(args) <= most {
 			return nil
 		}
-		return usagef(cmd, "want %s, got %d arguments", want, len(args))
+		return usagef(cmd, "want %s, got %s", want, words.Count(len(args), "argument"))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/fencelock/fencelock/client"
 	"github.com/fencelock/fencelock/config"
@@ -46,8 +47,27 @@ func addCompletions(a *app, root *cobra.Command) {
 			}
 		}
 	}
-	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "json", "yaml"}, cobra.ShellCompDirectiveNoFileComp))
+	completeChoices(root)
 }
+
+// completeChoices offers the values of every flag whose type lists them, as in
+// table|json|yaml.
+func completeChoices(cmd *cobra.Command) {
+	offer := func(f *pflag.Flag) {
+		if choices := strings.Split(f.Value.Type(), "|"); len(choices) > 1 && !strings.Contains(f.Value.Type(), ":") {
+			words := slices.DeleteFunc(choices, isKind)
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // fails only if it was done before
+		}
+	}
+	cmd.Flags().VisitAll(offer)
+	cmd.PersistentFlags().VisitAll(offer)
+	for _, below := range cmd.Commands() {
+		completeChoices(below)
+	}
+}
+
+// isKind tells a choice that stands for many, as N or duration, from a word to type.
+func isKind(choice string) bool { return choice == "N" || choice == "duration" }
 
 // completeCommandLine offers names up to the "--", and leaves what follows to the
 // shell.

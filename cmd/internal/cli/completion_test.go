@@ -50,6 +50,8 @@ func TestCompletionFromTheCluster(t *testing.T) {
 		{"kv get j|", "jobs", ":4"},
 		{"kv get jobs |", "", ":4"},
 		{"locks -o |", "table json yaml", ":4"},
+		{"server --log-level |", "debug info warn error", ":4"},
+		{"server --defrag |", "off", ":4"},
 		{"completion |", "bash zsh fish", ":4"},
 		{"config |", "show validate", ":4"},
 	} {

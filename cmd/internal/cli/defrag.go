@@ -58,19 +58,19 @@ type defragmentedMember struct {
 	Skipped bool   `json:"skipped"` // too little to give back
 	Before  int64  `json:"before"`  // bytes
 	After   int64  `json:"after"`
-	Took    string `json:"took"`
+	Took    int64  `json:"took_ms"`
 }
 
 type defragmented []defragmentedMember
 
 func (d *defragmented) add(m upkeep.Defragmented) {
-	*d = append(*d, defragmentedMember{m.Name, m.Skipped, m.Size, m.After, m.Took.Round(time.Millisecond).String()})
+	*d = append(*d, defragmentedMember{m.Name, m.Skipped, m.Size, m.After, m.Took.Milliseconds()})
 }
 
 func (d defragmented) table(w io.Writer) {
 	row(w, "NAME", "BEFORE", "AFTER", "TOOK")
 	for _, m := range d {
-		took := m.Took
+		took := (time.Duration(m.Took) * time.Millisecond).String()
 		if m.Skipped {
 			took = "skipped"
 		}

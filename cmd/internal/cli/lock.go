@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -123,7 +124,7 @@ func (a *app) take(ctx context.Context, c *client.Client, h *holding) error {
 	session, err := c.NewSession(ctx, h.plan.config.Client.TTL)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, client.ErrUnavailable):
-		return fmt.Errorf("%s: %w: no answer from %v within %v: %w", h.plan.what(), client.ErrUnavailable, c.Etcd().Endpoints(), h.plan.wait, err)
+		return fmt.Errorf("%s: %w: no answer from %s within %v: %w", h.plan.what(), client.ErrUnavailable, strings.Join(c.Etcd().Endpoints(), ", "), h.plan.wait, err)
 	case err != nil:
 		return fmt.Errorf("%s: %w", h.plan.what(), err)
 	}

@@ -19,7 +19,7 @@ const (
 // waitValue is a flag with a time that may be zero.
 type waitValue struct {
 	to    *time.Duration
-	given bool
+	given bool // or it has a default
 }
 
 func (v *waitValue) Set(text string) error {

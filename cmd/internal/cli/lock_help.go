@@ -15,6 +15,8 @@ else cannot block each other; one token serves all of them. COMMAND finds
   FENCELOCK_TOKEN        that token
   FENCELOCK_SEQUENCERS   the sequencers, one a line, in the order of the NAMEs
 
+A NAME that begins with "-" has a "--" of its own before it: lock -- -x -- COMMAND.
+
 With --shared others may hold the lock at the same time, if they share it too; with
 --limit N there are N permits, and NAME is a semaphore, not a lock. Those who hold
 together do not exclude each other, so COMMAND finds FENCELOCK_LOCK alone.
@@ -39,7 +41,7 @@ lock: they get a second to end, then SIGTERM, then SIGKILL, before the lock is
 freed. A COMMAND that is stopped with Ctrl-Z loses its lock after the TTL.
 
 Without COMMAND, prints the sequencer (of several locks, with --hold, one a line; of
-a shared lock or a semaphore its name) and holds until standard input ends, or a
+a shared lock or a semaphore its name; with -o json one object) and holds until standard input ends, or a
 signal comes.
 
 Exit codes: those of COMMAND; 128+n if signal n ended it, or ended the wait for

@@ -67,9 +67,17 @@ func (p *lockPlan) newClient() (*client.Client, error) {
 	return client.New(settings)
 }
 
-// split tells the names from the command, which begins after "--".
+// split tells the names from the command, which begins after "--". Names that begin
+// with "-" have a "--" of their own before them: lock -- -a -- COMMAND. Any other name
+// there would be a command's first word, whose lock was forgotten.
 func (o *lockOptions) split(cmd *cobra.Command, args []string) (names, command []string, err error) {
 	names, dash := args, cmd.ArgsLenAtDash()
+	if dash == 0 && len(args) > 0 && strings.HasPrefix(args[0], "-") {
+		dash = slices.Index(args, "--")
+		if dash >= 0 {
+			args = slices.Delete(slices.Clone(args), dash, dash+1)
+		}
+	}
 	if dash >= 0 {
 		names, command = args[:dash], args[dash:]
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/fencelock/fencelock/client"
 	"github.com/fencelock/fencelock/cmd/internal/supervisor"
+	"github.com/fencelock/fencelock/fencing"
+	"github.com/fencelock/fencelock/fencing/keys"
 )
 
 // holding is a lock that is held, and what for.
@@ -49,10 +51,44 @@ func (h *holding) run(a *app, signals *signals) error {
 	return &exitError{code: result.Code}
 }
 
-// hold prints the sequencers, one a line, and holds the lock until standard input
+// announced is what is said of what is held without a command.
+type announced struct {
+	Mode  string          `json:"mode"` // one of the words below
+	Token *fencing.Token  `json:"token,omitempty"`
+	Locks []announcedLock `json:"locks"` // in the order of the names
+	TTL   int64           `json:"ttl_seconds"`
+}
+
+type announcedLock struct {
+	Name      string             `json:"name"`
+	Sequencer *fencing.Sequencer `json:"sequencer,omitempty"`
+}
+
+// modePermit is the mode of a semaphore's permit; locks have those of their claims.
+const modePermit = "permit"
+
+func (h *holding) announce() announced {
+	a := announced{Mode: keys.Exclusive, TTL: int64(h.ttl / time.Second)}
+	switch {
+	case h.plan.limit > 0:
+		a.Mode = modePermit
+	case h.plan.shared:
+		a.Mode = keys.SharedMode
+	}
+	for i, name := range h.plan.names {
+		one := announcedLock{Name: name}
+		if i < len(h.sequencers) {
+			one.Sequencer, a.Token = &h.sequencers[i], &h.sequencers[i].Token
+		}
+		a.Locks = append(a.Locks, one)
+	}
+	return a
+}
+
+// hold prints what is held, and holds the lock until standard input
 // ends, a signal comes, or the lock is lost.
 func (h *holding) hold(a *app, signals *signals) error {
-	_, printing := fmt.Fprintln(a.Stdout, h.announcement())
+	printing := a.printNow(h.plan.config.Output, h.announce(), h.announcement)
 	end := make(chan error, 1)
 	go func() { // nobody can wait for it: a read of standard input may last as long as the process
 		_, err := io.Copy(io.Discard, a.Stdin)

@@ -101,7 +101,11 @@ func (t *waitTeller) tell(ctx context.Context) {
 // holder says who is in the way, as far as that can be found out.
 func (t *waitTeller) holder(ctx context.Context) string {
 	if t.plan.limit > 0 {
-		return fmt.Sprintf(": all its permits (%d) are taken", t.plan.limit)
+		info, err := t.client.InspectSemaphore(ctx, t.plan.names[0])
+		if err != nil {
+			return fmt.Sprintf(": all its permits (%d) are taken, and the cluster does not say by whom", t.plan.limit)
+		}
+		return t.aheadAtSemaphore(info)
 	}
 	for _, name := range t.plan.names {
 		info, err := t.client.Inspect(ctx, name)
@@ -117,27 +121,62 @@ func (t *waitTeller) holder(ctx context.Context) string {
 
 // ahead words who stands before this session in one queue; empty if nobody does.
 func (t *waitTeller) ahead(info client.LockInfo) string {
-	var owners []string
-	for _, h := range info.Holders {
-		if h.Lease == t.lease {
-			return ""
-		}
-		owners = append(owners, claimOf(h).who())
-	}
-	if len(owners) == 0 {
+	owners := t.owners(info.Holders)
+	if owners == "" {
 		return ""
 	}
-	text := fmt.Sprintf(": held by %s, token %v", strings.Join(owners[:min(len(owners), shownOwners)], ", "), info.Holders[0].Token)
+	text := fmt.Sprintf(": held by %s, token %v", owners, info.Holders[0].Token)
 	if len(t.plan.names) > 1 {
 		text = fmt.Sprintf(": %q is%s", info.Name, text[1:])
 	}
 	if since := info.Holders[0].Since; !since.IsZero() {
 		text += ", claimed " + claimOf(info.Holders[0]).age(time.Now())
 	}
-	for i, w := range info.Waiters {
-		if w.Lease == t.lease && i > 0 {
-			text += fmt.Sprintf("; %d wait before", i)
+	return text + t.place(info.Waiters)
+}
+
+// aheadAtSemaphore is ahead for permits, which have no tokens that matter to others.
+func (t *waitTeller) aheadAtSemaphore(info client.SemaphoreInfo) string {
+	owners := t.owners(info.Holders)
+	if owners == "" {
+		return ""
+	}
+	text := ": the permit is held by " + owners
+	if info.Limit > 1 {
+		text = fmt.Sprintf(": its %d permits are held by %s", info.Limit, owners)
+	}
+	if since := info.Holders[0].Since; !since.IsZero() {
+		text += ", the first claimed " + claimOf(info.Holders[0]).age(time.Now())
+	}
+	return text + t.place(info.Waiters)
+}
+
+// owners names the first who hold; empty if nobody does, or this session.
+func (t *waitTeller) owners(holders []client.Claim) string {
+	var owners []string
+	for _, h := range holders {
+		if h.Lease == t.lease {
+			return ""
 		}
+		owners = append(owners, claimOf(h).who())
+	}
+	text := strings.Join(owners[:min(len(owners), shownOwners)], ", ")
+	if more := len(owners) - shownOwners; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
+}
+
+// place says how many wait before this session; empty if nobody does.
+func (t *waitTeller) place(waiters []client.Claim) string {
+	for i, w := range waiters {
+		switch {
+		case w.Lease != t.lease:
+		case i == 1:
+			return "; 1 waits before"
+		case i > 1:
+			return fmt.Sprintf("; %d wait before", i)
+		}
+	}
+	return ""
 }

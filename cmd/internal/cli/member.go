@@ -44,7 +44,8 @@ type changeOptions struct {
 }
 
 func (o *changeOptions) addFlags(cmd *cobra.Command, asks bool) {
-	cmd.Flags().DurationVar(&o.wait, "wait", changeWait, "how long to wait until the cluster allows the change")
+	o.wait = changeWait
+	cmd.Flags().Var(&waitValue{to: &o.wait, given: true}, "wait", "how long to wait until the cluster allows the change")
 	if asks {
 		cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask on a terminal")
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fencelock/fencelock/cluster/members"
+	"github.com/fencelock/fencelock/config"
 )
 
 // added is a learner that waits for its process.
@@ -59,11 +60,11 @@ func peerURLs(list members.List, addresses string) ([]string, error) {
 		if !strings.Contains(address, "://") {
 			address = scheme + "://" + address
 		}
-		u, err := url.Parse(address)
-		if err != nil || u.Hostname() == "" || u.Port() == "" || u.Path != "" {
-			return nil, fmt.Errorf("peer address %q: want host:port, as in 10.0.0.4:2380", address)
+		u, err := config.ParseAddress(address)
+		if err != nil {
+			return nil, fmt.Errorf("peer address %w", err)
 		}
-		urls = append(urls, u.String())
+		urls = append(urls, u.Scheme+"://"+u.Host)
 	}
 	return urls, nil
 }

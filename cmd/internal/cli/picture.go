@@ -18,13 +18,16 @@ func (p *pictureFile) addFlag(flags *pflag.FlagSet, of string) {
 	flags.StringVar((*string)(p), "html", "", "file for a picture of "+of+", one that needs nothing else")
 }
 
-// check finds out before the work whether the file has a folder.
+// check finds out before the work whether the file has a folder, and is none.
 func (p pictureFile) check(cmd *cobra.Command) error {
 	if p == "" {
 		if cmd.Flags().Changed("html") {
 			return usagef(cmd, "--html: the file's name is empty")
 		}
 		return nil
+	}
+	if file, err := os.Stat(string(p)); err == nil && file.IsDir() {
+		return usagef(cmd, "--html %s: it is a folder; name a file in it", p)
 	}
 	folder, err := os.Stat(filepath.Dir(string(p)))
 	switch {

@@ -40,6 +40,26 @@ func (a *app) print(format string, v printable) error {
 	return nil
 }
 
+// printNow writes a result while the command goes on, in one write: JSON on one
+// line, so that a reader knows where it ends, YAML as a document of its own.
+func (a *app) printNow(format string, v any, line func() string) error {
+	switch format {
+	case "json":
+		text, err := json.Marshal(v)
+		if err != nil {
+			return fmt.Errorf("word the result: %w", err)
+		}
+		return a.write(string(text) + "\n")
+	case "yaml":
+		text, err := yaml.Marshal(v)
+		if err != nil {
+			return fmt.Errorf("word the result: %w", err)
+		}
+		return a.write("---\n" + string(text))
+	}
+	return a.write(line() + "\n")
+}
+
 // row writes one line of a table. A line with a single cell is text: it belongs to
 // no column.
 func row(w io.Writer, cells ...string) {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fencelock/fencelock/cluster/snapshot"
+	"github.com/fencelock/fencelock/cmd/internal/words"
 	"github.com/fencelock/fencelock/config"
 	"github.com/fencelock/fencelock/fencing/keys"
 )
@@ -117,8 +118,8 @@ func shell(words []string) string {
 }
 
 func (r restored) table(w io.Writer) {
-	fmt.Fprintf(w, "Staged in %s: revision %d of %s, %d keys of locks and leases left out, %d fences closed.\n",
-		r.DataDir, r.Snapshot.Revision, r.Snapshot.Path, r.Dropped, r.Fences)
+	fmt.Fprintf(w, "Staged in %s: revision %d of %s, %s of locks and leases left out, %s closed.\n",
+		r.DataDir, r.Snapshot.Revision, r.Snapshot.Path, words.Count(r.Dropped, "key"), words.Count(r.Fences, "fence"))
 	fmt.Fprintf(w, "Every token will be above %d.\n\n", r.Floor)
 	fmt.Fprintf(w, "On every other host of the new cluster, with a copy of the file:\n\n  %s\n\n", r.Others)
 	fmt.Fprintf(w, "Then on every host, with the flags that it is always started with:\n\n  %s\n", r.Start)

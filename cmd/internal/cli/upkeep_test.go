@@ -206,7 +206,7 @@ func TestDefrag(t *testing.T) {
 		if last := m["name"] == fmt.Sprintf("m%d", leader); last != (i == 2) {
 			t.Errorf("%v was number %d; the leader, m%d, should come last", m["name"], i, leader)
 		}
-		t.Logf("member %v: %v", m["name"], m["took"])
+		t.Logf("member %v: %v", m["name"], m["took_ms"])
 	}
 	if members.Leader(t.Context()) == leader {
 		t.Error("the leader was defragmented while it led")

@@ -2,13 +2,11 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
 
 	"github.com/fencelock/fencelock/client"
 	"github.com/fencelock/fencelock/config"
@@ -72,26 +70,9 @@ func eventOf(e client.Event, now time.Time) event {
 	return event{now.UTC().Truncate(time.Millisecond), e.Kind, e.Claim.Lock, e.Revision, claimOf(e.Claim)}
 }
 
-// tell writes one event, in one write.
+// tell writes one event.
 func (a *app) tell(format string, e event) error {
-	var text string
-	switch format {
-	case "json":
-		line, err := json.Marshal(e)
-		if err != nil {
-			return fmt.Errorf("word an event: %w", err)
-		}
-		text = string(line) + "\n"
-	case "yaml":
-		document, err := yaml.Marshal(e)
-		if err != nil {
-			return fmt.Errorf("word an event: %w", err)
-		}
-		text = "---\n" + string(document)
-	default:
-		text = e.line(a.screen(a.Stdout)) + "\n"
-	}
-	return a.write(text)
+	return a.printNow(format, e, func() string { return e.line(a.screen(a.Stdout)) })
 }
 
 // line is the event for people.

@@ -13,6 +13,7 @@ import (
 	"github.com/mattn/go-runewidth"
 
 	"github.com/fencelock/fencelock/client"
+	"github.com/fencelock/fencelock/cmd/internal/words"
 )
 
 // frameLines are those above and below the table: head, state, names of the columns,
@@ -43,7 +44,10 @@ func (s *screen) View() tea.View {
 }
 
 func (s *screen) head() string {
-	text := fmt.Sprintf("fencelock top   %d locks", len(s.view.all))
+	text := "fencelock top"
+	if !s.read.IsZero() { // before that nobody knows
+		text += "   " + words.Count(len(s.view.all), "lock")
+	}
 	if n := s.waiting(); n > 0 {
 		text += fmt.Sprintf(", %d waiting", n)
 	}

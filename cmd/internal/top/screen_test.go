@@ -96,6 +96,20 @@ func TestTable(t *testing.T) {
 }
 
 // The cursor stays with its lock, whatever comes, goes and moves around it.
+// The head counts what was read, and nothing before.
+func TestHead(t *testing.T) {
+	s := shell()
+	if head, _, _ := strings.Cut(s.text(), "\n"); strings.Contains(head, "0 locks") {
+		t.Errorf("before the first answer: %q, want no number", head)
+	}
+	one := sample()
+	one.locks = one.locks[:1]
+	s.Update(one)
+	if head, _, _ := strings.Cut(s.text(), "\n"); !strings.Contains(head, "fencelock top   1 lock   by name") {
+		t.Errorf("of one lock: %q", head)
+	}
+}
+
 func TestCursor(t *testing.T) {
 	s := shell()
 	s.Update(sample())

@@ -62,6 +62,9 @@ func etcdError(err error) error {
 // Passing reports whether the same request may well succeed on another member,
 // or a moment later.
 func Passing(err error) bool {
+	if withoutPassword(err) {
+		return false
+	}
 	switch codeOf(err) {
 	case codes.Unavailable, codes.DeadlineExceeded, codes.Internal, codes.Unknown, codes.Aborted:
 		return true
@@ -112,6 +115,8 @@ func Refused(doing string, err error) error {
 	case byLearner(err):
 		return fmt.Errorf("%s: %w: only a learner answered (%w), which serves nobody before it is promoted; add other members to the endpoints",
 			doing, fencing.ErrUnavailable, err)
+	case withoutPassword(err):
+		return fmt.Errorf("%s: the login was refused (%w): this user has no password, and is who a certificate's common name says; leave the user out, or give it a password", doing, err)
 	case errors.Is(err, rpctypes.ErrPermissionDenied):
 		return fmt.Errorf("%s: permission denied (%w); grant this user read and write on the lock's keys, under lock/, fence/, kv/ and semaphore/ in the namespace, as \"fencelock auth grant USER --prefix PREFIX/\" does", doing, err)
 	}
@@ -122,6 +127,12 @@ func Refused(doing string, err error) error {
 // to another endpoint by itself, if it has one.
 func byLearner(err error) bool {
 	return errors.Is(etcdError(err), rpctypes.Error(rpctypes.ErrGRPCNotSupportedForLearner))
+}
+
+// withoutPassword reports whether somebody logged in with a password as a user who
+// has none. etcd has no error of its own for that, and hands it on as an unknown one.
+func withoutPassword(err error) bool {
+	return codeOf(err) == codes.Unknown && strings.Contains(err.Error(), "password was given for no password user")
 }
 
 // tooLargeToSend reports whether gRPC on this side refused to send a message.

@@ -140,3 +140,15 @@ func TestSendOnceHidesWhatWouldBeRepeated(t *testing.T) {
 		}
 	}
 }
+
+// A login that can never succeed is no sign of a cluster that is down.
+func TestLoginWithoutAPassword(t *testing.T) {
+	refused := status.Error(codes.Unknown, "auth: authentication failed, password was given for no password user")
+	err := OfRead(t.Context(), "connect", refused, nil)
+	if Passing(refused) || errors.Is(err, fencing.ErrUnavailable) || !strings.Contains(err.Error(), "this user has no password") {
+		t.Errorf("got %v, want a refusal that says so", err)
+	}
+	if unknown := status.Error(codes.Unknown, "something else"); !Passing(unknown) {
+		t.Error("any other unknown error may pass, got that it does not")
+	}
+}

@@ -25,14 +25,14 @@ func leftovers(r *run, result *Result) {
 	for _, o := range r.leaks {
 		result.Counted++
 		if o.Goroutines > 0 || o.Files > clientFiles {
-			result.violate(o.Return, "", "%s has left %d goroutines and %d files", o.Client, o.Goroutines, o.Files)
+			result.violate(o.Return, "", "%s has left goroutines: %d, and files: %d", o.Client, o.Goroutines, o.Files)
 		}
 	}
 	for _, key := range r.End.Claims {
 		result.violate(0, "", "the claim %s is left", key)
 	}
 	if r.End.Leases != 0 {
-		result.violate(0, "", "%d leases are left", r.End.Leases)
+		result.violate(0, "", "leases that are left: %d", r.End.Leases)
 	}
 	files, goroutines := 0, 0
 	for _, m := range r.End.Members {

@@ -136,6 +136,6 @@ func stutter(ctx context.Context, r *Run) error {
 		err := c.Pause()
 		return errors.Join(err, wait(ctx, r.between(200*time.Millisecond, ttl)), c.Resume())
 	})
-	r.Note("stopped %d times", n)
+	r.Note("stops: %d", n)
 	return err
 }

@@ -39,7 +39,7 @@ func moveLeader(ctx context.Context, r *Run) error {
 			return handOver(ctx, from[0], some(r, r.others(from[0]), 1)[0])
 		})
 	})
-	r.Note("tried %d times", n)
+	r.Note("attempts: %d", n)
 	return errors.Join(err, r.settle(ctx))
 }
 

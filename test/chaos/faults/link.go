@@ -70,7 +70,7 @@ func resetLinks(ctx context.Context, r *Run) error {
 		}
 		return nil
 	})
-	r.Note("%d times", n)
+	r.Note("resets: %d", n)
 	return err
 }
 

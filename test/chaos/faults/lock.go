@@ -121,7 +121,7 @@ func revokeAll(ctx context.Context, r *Run) error {
 			return err
 		})
 	})
-	r.Note("%d leases", n)
+	r.Note("leases revoked: %d", n)
 	return errors.Join(err, r.hold(ctx))
 }
 
@@ -148,7 +148,7 @@ func breakMany(ctx context.Context, r *Run) error {
 		n++
 		return r.breakLock(ctx)
 	})
-	r.Note("%d locks", n)
+	r.Note("locks broken: %d", n)
 	return err
 }
 

@@ -39,7 +39,7 @@ func (r *Run) outdated(ctx context.Context, old []fencing.Sequencer) error {
 	err = each(old, func(seq fencing.Sequencer) error {
 		return until(ctx, "try "+seq.String(), func() error { return refusedTo(ctx, late, seq) })
 	})
-	r.Note("%d old sequencers tried", len(old))
+	r.Note("old sequencers tried: %d", len(old))
 	return errors.Join(err, late.Close())
 }
 

@@ -77,7 +77,7 @@ type lossRow struct {
 
 // HTML writes the page.
 func HTML(w io.Writer, r Run) error {
-	t, err := template.New("page.html").Funcs(template.FuncMap{"count": count}).ParseFS(files, "page.html")
+	t, err := template.New("page.html").Funcs(template.FuncMap{"count": count, "plural": plural}).ParseFS(files, "page.html")
 	if err != nil {
 		return fmt.Errorf("parse the page: %w", err)
 	}

@@ -107,6 +107,18 @@ func TestPageTellsOfEachFault(t *testing.T) {
 	}
 }
 
+// One violation is no "1 violations".
+func TestPageCountsOneViolation(t *testing.T) {
+	r := failed()
+	for i := range r.Checks {
+		r.Checks[i].Violations, r.Checks[i].Wrong = r.Checks[i].Violations[:min(1, len(r.Checks[i].Violations))], 0
+	}
+	words := wellFormed(t, pageFor(t, "one.html", r))
+	if !strings.Contains(words, "1 violation ") || strings.Contains(words, "1 violations") {
+		t.Error(`the page does not say "1 violation"`)
+	}
+}
+
 func TestPageEscapes(t *testing.T) {
 	page := pageFor(t, "failed.html", failed())
 	words := wellFormed(t, page)
