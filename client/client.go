@@ -166,7 +166,7 @@ func (cfg Config) etcd() (clientv3.Config, error) {
 		DialTimeout:          cfg.DialTimeout,
 		DialKeepAliveTime:    10 * time.Second,
 		DialKeepAliveTimeout: 3 * time.Second,
-		DialOptions:          []grpc.DialOption{outcome.SendOnce()},
+		DialOptions:          []grpc.DialOption{outcome.SendOnce(), new(clusters).option()},
 		Logger:               cfg.Logger.Named("etcd"),
 	}
 	if cfg.Username != "" {

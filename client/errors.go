@@ -30,6 +30,12 @@ var (
 	// ErrUnavailable: no majority of the cluster answered in time, and the lock
 	// is not held. A retry is safe.
 	ErrUnavailable = fencing.ErrUnavailable
+
+	// ErrTwoClusters: the endpoints lead to two clusters. It comes with the second
+	// answer of the one that was heard of first, and for a minute from then on; a
+	// request may have been carried out all the same. Clients that are given a
+	// ready Etcd are not told.
+	ErrTwoClusters = errors.New("the endpoints lead to two clusters")
 )
 
 // The errors of package fencing that this package returns too.
