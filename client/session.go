@@ -164,8 +164,8 @@ func (s *Session) keep(h *holding) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.held == nil {
-		return fmt.Errorf("%w: the session ended while the lock was granted", ErrLost)
+	if s.held == nil { // it has ended since
+		return s.life.check()
 	}
 	s.held[h] = struct{}{}
 	return nil

@@ -40,7 +40,7 @@ var sessionMutants = []Mutant{{
 }, {
 	Name:    "granted after the deadline",
 	Hole:    "§4 grant only before the local deadline",
-	Edits:   edit("client/session.go", "	if err := s.life.check(); err != nil {\n		return err\n	}\n	s.mu.Lock()\n	defer s.mu.Unlock()\n	if s.held == nil {\n		return fmt.Errorf(\"%w: the session ended while the lock was granted\", ErrLost)\n	}\n", "	s.mu.Lock()\n	defer s.mu.Unlock()\n	if s.held == nil {\n		s.held = map[*holding]struct{}{}\n	}\n"),
+	Edits:   edit("client/session.go", "	if err := s.life.check(); err != nil {\n		return err\n	}\n	s.mu.Lock()\n	defer s.mu.Unlock()\n	if s.held == nil { // it has ended since\n		return s.life.check()\n	}\n", "	s.mu.Lock()\n	defer s.mu.Unlock()\n	if s.held == nil {\n		s.held = map[*holding]struct{}{}\n	}\n"),
 	Hunters: tests("./client", "TestGrantAfterTheDeadlineIsLost"),
 }, {
 	Name:    "broken claim not watched",
