@@ -12,10 +12,48 @@ import (
 	"github.com/fencelock/fencelock/fencing"
 )
 
-// raise puts a new side file into the place of the old one. The new one is locked
-// before it has the name, so that nobody gets in between.
+// tryCreate puts a side file that says "no fence yet" where there is none, and
+// locks it, unless somebody else is about to. It has its text before it has the
+// name: an empty side file is one that lost its fence.
+//
+// A file of its own, locked and always empty, keeps the creators apart, and the
+// side file is looked for again under that lock. A creator that dies leaves the
+// file unlocked, and in nobody's way.
+func (g *grip) tryCreate() (done bool, err error) {
+	path := g.path + sideNew
+	g.step("create " + sideNew)
+	turn, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, g.sideMode())
+	if err != nil {
+		return false, err
+	}
+	defer turn.Close()
+	g.step("lock " + sideNew)
+	if held, err := tryHold(turn, path); err != nil || !held {
+		return false, err
+	}
+	defer os.Remove(path) // or whoever raises the fence does
+	if _, err := os.Stat(g.sidePath()); !errors.Is(err, fs.ErrNotExist) {
+		return false, err // somebody was faster: lock theirs
+	}
+	if err := g.replaceSide(fencing.Sequencer{}); err != nil {
+		return false, fmt.Errorf("create the fence: %w", err)
+	}
+	return true, nil
+}
+
+// raise puts a side file that says seq into the place of the old one.
 func (g *grip) raise(seq fencing.Sequencer) error {
-	next, err := g.replace(g.sidePath(), sideTemp, func(next *os.File) error {
+	if err := g.replaceSide(seq); err != nil {
+		return fmt.Errorf("raise the fence: %w", err)
+	}
+	os.Remove(g.path + sideNew) // of a creator that died; while there is a side file, nobody needs it
+	return g.settle()
+}
+
+// replaceSide puts a new side file into the place of the old one, or of none. The
+// new one is locked before it has the name, so that nobody gets in between.
+func (g *grip) replaceSide(seq fencing.Sequencer) error {
+	next, err := g.replace(g.sidePath(), sideTemp, g.sideMode(), func(next *os.File) error {
 		locked, err := tryFlock(next)
 		if err == nil && !locked {
 			err = fmt.Errorf("%s: somebody else locked it", next.Name())
@@ -26,11 +64,13 @@ func (g *grip) raise(seq fencing.Sequencer) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("raise the fence: %w", err)
+		return err
 	}
-	g.side.Close()
+	if g.side != nil {
+		g.side.Close()
+	}
 	g.side, g.record = next, seq
-	return g.settle()
+	return nil
 }
 
 // settle makes sure that the fence is on the disk. Whoever renamed it may have
@@ -69,7 +109,7 @@ func (g *grip) write(readers ...io.Reader) error {
 	if _, err := g.info(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	next, err := g.replace(g.path, dataTemp, func(next *os.File) error {
+	next, err := g.replace(g.path, dataTemp, g.config.Mode, func(next *os.File) error {
 		for _, r := range readers {
 			if _, err := io.Copy(next, r); err != nil {
 				return err
@@ -114,11 +154,10 @@ func (g *grip) info() (fs.FileInfo, error) {
 }
 
 // replace fills a temporary file and renames it to path, all but the folder's
-// sync. Mode and owner are those of the file that was there. It returns the new
-// file, still open.
-func (g *grip) replace(path, suffix string, fill func(*os.File) error) (next *os.File, err error) {
+// sync. Mode and owner are those of the file that was there; mode is for one that
+// was not. It returns the new file, still open.
+func (g *grip) replace(path, suffix string, mode fs.FileMode, fill func(*os.File) error) (next *os.File, err error) {
 	old, err := os.Stat(path)
-	mode := g.config.Mode
 	if err == nil {
 		mode = 0o600 // until it is known whose it is to be
 	} else if !errors.Is(err, fs.ErrNotExist) {

@@ -11,7 +11,9 @@
 // its text. The lock in it guards the file. The first operation binds it, or
 // [Config].Guard does; a sequencer of another lock is fencing.ErrWrongGuard from
 // then on. The side file outlives the file, and is never removed: without it there
-// is no fence. A line that does not add up admits nobody.
+// is no fence. Before the first operation is admitted it says "none" where the
+// sequencer goes on to stand. A line that does not add up admits nobody, and
+// neither does an empty file: a side file has its line before it has its name.
 //
 // # One step
 //
@@ -19,6 +21,7 @@
 // that check and write are one step for all processes of the machine:
 //
 //	lock      flock on the side file, and is it still the one under that name?
+//	          none there: one creator at a time writes and locks one, fsync, rename
 //	check     lower: refused    equal: go on    higher: ask Verify, then
 //	raise     write a new side file, lock it, fsync, rename, fsync the folder
 //	change    write a new file, fsync, rename, fsync the folder

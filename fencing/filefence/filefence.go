@@ -12,7 +12,8 @@ import (
 // Config of a fenced file. Path is required.
 type Config struct {
 	// Path of the file, which need not exist, in a folder that does. Names that
-	// end in ".fence", ".fence.tmp" and ".fence.data" are the fence's own.
+	// end in ".fence", ".fence.new", ".fence.tmp" and ".fence.data" are the fence's
+	// own.
 	Path string
 
 	// Guard is the lock that guards the file. Empty: the lock whose holder comes

@@ -52,6 +52,7 @@ func TestConfigIsChecked(t *testing.T) {
 		"a folder":           {Path: "reports/"},
 		"this folder":        {Path: "."},
 		"a side file":        {Path: "report.fence"},
+		"a fence's turn":     {Path: "report.fence.new"},
 		"a fence's new side": {Path: "report.fence.tmp"},
 		"a fence's new file": {Path: "report.fence.data"},
 		"setuid":             {Path: "report", Mode: fs.ModeSetuid | 0o755},
@@ -190,8 +191,9 @@ func TestSteps(t *testing.T) {
 	replace := func(suffix string) []string {
 		return []string{"create " + suffix, "fill " + suffix, "sync " + suffix, "rename " + suffix, "sync the folder"}
 	}
-	lock, change := []string{"lock the side file"}, replace(".fence.data")
-	for _, want := range [][]string{slices.Concat(lock, replace(".fence.tmp"), change), slices.Concat(lock, change)} {
+	side, change := replace(".fence.tmp"), replace(".fence.data")
+	first := slices.Concat([]string{"create .fence.new", "lock .fence.new"}, side[:4], side, change) // created, then raised
+	for _, want := range [][]string{first, slices.Concat([]string{"lock the side file"}, change)} {
 		steps = nil
 		mustWrite(t, f, 1, "x")
 		if !slices.Equal(steps, want) {
@@ -340,5 +342,5 @@ func TestVerifyOutlastsTheContext(t *testing.T) {
 	if err := f.Write(ctx, seq(9), []byte("x")); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want Canceled", err)
 	}
-	wantText(t, path+".fence", "")
+	wantText(t, path+".fence", filefence.Encode(fencing.Sequencer{}))
 }

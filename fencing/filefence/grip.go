@@ -77,11 +77,13 @@ func (g *grip) lock(ctx context.Context) (err error) {
 	}
 }
 
-// tryLock locks the side file if nobody else has, and if it is still the one
-// under that name: whoever raises the fence puts a new file there.
+// tryLock locks the side file if nobody else has, and reads it. If there is none,
+// it is created.
 func (g *grip) tryLock() (done bool, err error) {
-	side, err := os.OpenFile(g.sidePath(), os.O_RDWR|os.O_CREATE, g.sideMode())
-	if err != nil {
+	side, err := os.OpenFile(g.sidePath(), os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return g.tryCreate()
+	} else if err != nil {
 		return false, err
 	}
 	defer func() {
@@ -90,17 +92,7 @@ func (g *grip) tryLock() (done bool, err error) {
 		}
 	}()
 	g.step("lock the side file")
-	if locked, err := tryFlock(side); err != nil || !locked {
-		return false, err
-	}
-	mine, err := side.Stat()
-	if err != nil {
-		return false, err
-	}
-	there, err := os.Stat(g.sidePath())
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(mine, there) {
-		return false, nil
-	} else if err != nil {
+	if held, err := tryHold(side, g.sidePath()); err != nil || !held {
 		return false, err
 	}
 	text, err := io.ReadAll(io.LimitReader(side, maxRecord))
@@ -112,6 +104,23 @@ func (g *grip) tryLock() (done bool, err error) {
 	}
 	g.side = side
 	return true, nil
+}
+
+// tryHold locks f, opened under the name path, if nobody else has, and if it is
+// still the one under that name: whoever raises the fence puts a new file there.
+func tryHold(f *os.File, path string) (held bool, err error) {
+	if locked, err := tryFlock(f); err != nil || !locked {
+		return false, err
+	}
+	mine, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	there, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && os.SameFile(mine, there), err
 }
 
 // sideMode lets whoever may use the file use its fence.

@@ -12,6 +12,7 @@ import (
 // What is added to the file's name.
 const (
 	sideSuffix = ".fence"
+	sideNew    = ".fence.new"  // whose lock is the turn to create the side file
 	sideTemp   = ".fence.tmp"  // a side file that is being written
 	dataTemp   = ".fence.data" // a file that is being written
 )
@@ -23,8 +24,12 @@ func checkPath(path string) error {
 	switch base := filepath.Base(path); {
 	case path == "", base == ".", base == "..", strings.HasSuffix(path, string(filepath.Separator)):
 		return fmt.Errorf("path %q: want the name of a file", path)
-	case strings.HasSuffix(base, sideSuffix), strings.HasSuffix(base, sideTemp), strings.HasSuffix(base, dataTemp):
-		return fmt.Errorf("path %q: names like this are the fence's own", path)
+	default:
+		for _, own := range []string{sideSuffix, sideNew, sideTemp, dataTemp} {
+			if strings.HasSuffix(base, own) {
+				return fmt.Errorf("path %q: names like this are the fence's own", path)
+			}
+		}
 	}
 	return nil
 }

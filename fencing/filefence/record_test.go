@@ -13,6 +13,7 @@ import (
 
 func TestRecord(t *testing.T) {
 	for want, seq := range map[string]fencing.Sequencer{
+		"fence 1 none ":                            {},
 		"fence 1 reports/daily#1234 d28d6d02\n":    {Lock: "reports/daily", Token: 1234},
 		"fence 1 a%20b#9223372036854775807 ":       {Lock: "a b", Token: math.MaxInt64},
 		"fence 1 " + strings.Repeat("%C3%A9", 127): {Lock: strings.Repeat("é", 127), Token: 1<<53 + 1},
@@ -40,7 +41,7 @@ func TestDamagedRecord(t *testing.T) {
 		}
 	}
 	for _, d := range damaged {
-		if d == "" || d == text {
+		if d == text {
 			continue
 		}
 		if got, err := filefence.Decode(d); err == nil {
@@ -53,12 +54,15 @@ func TestDamagedSideFileAdmitsNobody(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "report")
 	f := open(t, filefence.Config{Path: path})
 	mustWrite(t, f, 1234, "x")
-	if err := os.WriteFile(path+".fence", []byte(filefence.Encode(seq(1234))[:20]), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, token := range []fencing.Token{1, 1234, 5000} {
-		if err := f.Write(t.Context(), seq(token), []byte("y")); err == nil || !strings.Contains(err.Error(), path+".fence") {
-			t.Errorf("token %v: got %v, want an error that names the side file", token, err)
+	for _, left := range []int64{20, 0} {
+		if err := os.Truncate(path+".fence", left); err != nil {
+			t.Fatal(err)
+		}
+		for _, token := range []fencing.Token{1, 1234, 5000} {
+			err := f.Write(t.Context(), seq(token), []byte("y"))
+			if err == nil || !strings.Contains(err.Error(), path+".fence") || !strings.Contains(err.Error(), "remove it") {
+				t.Errorf("%d bytes left, token %v: got %v, want an error that names the side file and says what to do", left, token, err)
+			}
 		}
 	}
 	wantText(t, path, "x")

@@ -125,6 +125,16 @@ var fileMutants = []Mutant{{
 	Hunters: tests("./fencing/filefence", "TestConformance"),
 	Chaos:   underPauses(),
 }, {
+	Name:    "file: a fence cut to nothing is none",
+	Hole:    "filefence: a lower token than the fence has admitted is refused",
+	Edits:   edit("fencing/filefence/record.go", "	if text == encode(fencing.Sequencer{}) {\n", "	if text == \"\" || text == encode(fencing.Sequencer{}) {\n"),
+	Hunters: tests("./fencing/filefence", "TestDamagedSideFileAdmitsNobody"),
+}, {
+	Name:    "file: a late creator replaces the fence",
+	Hole:    "filefence: one operation runs at a time, in all processes",
+	Edits:   edit(changeFile, "!errors.Is(err, fs.ErrNotExist) {\n		return false, err // somebody", "err != nil && !errors.Is(err, fs.ErrNotExist) {\n		return false, err // somebody"),
+	Hunters: tests("./fencing/filefence", "TestSideFileIsCreatedOnce"),
+}, {
 	Name:    "http: handler does not hold the guard",
 	Hole:    "httpfence: a newer holder's request waits for an older one's handler",
 	Edits:   edit("fencing/httpfence/handler.go", "		defer leave()\n", "		leave()\n"),
