@@ -66,7 +66,10 @@ func TestConfigValidate(t *testing.T) {
 		t.Errorf("%+v, %v; exit code %d, standard error %q; want two errors and 1", got, err, r.code, r.stderr)
 	}
 	c.run("config", "validate", good+".none").want(t, codeFailure, "no such file")
-	c.run("config", "validate", fileOf(t, "client:\n\tttl: 7s\n")).want(t, codeFailure, "line 2")
+	tab := fileOf(t, "client:\n\tttl: 7s\n")
+	c.run("config", "validate", tab).want(t, codeFailure, "fencelock: "+tab+":2: found character")
+	twice := fileOf(t, "client:\n  ttl: 7s\n  ttl: 8s\n")
+	c.run("config", "validate", twice).want(t, codeFailure, "fencelock: "+twice+`:3: mapping key "ttl" already defined at line 2`)
 	c.run("config", "validate", fileOf(t, "client: {cert: x}\n")).want(t, codeFailure, "--cert and --key go together")
 	c.with("FENCELOCK_CLIENT_KEY=/none", "FENCELOCK_CLIENT_CERT=/none").run("config", "validate", good).want(t, codeFailure, "/none")
 	c.run("config", "validate", "a", "b").want(t, codeUsage, "at most FILE")
