@@ -206,7 +206,7 @@ func (s *Session) handOver(old place, next *ticket) (release, error) {
 		next.ready <- nil
 		return release{certain: true}, nil
 	case !outcome.Certain(err):
-		err = errUncertain
+		err = fmt.Errorf("%w: %w", errUncertain, err)
 	}
 	s.forsake([]place{p}, err)
 	released, err := s.takeBack(ctx, []place{old}, false, !errors.Is(err, errUncertain))

@@ -114,3 +114,28 @@ func TestDecidedClaimsAreForgotten(t *testing.T) {
 		t.Errorf("%d keys are swept, want the one whose put was not answered", got)
 	}
 }
+
+// A hand-over in a store that is full is decided as well: it was applied, or never
+// will be.
+func TestDecidedHandOversAreForgotten(t *testing.T) {
+	t.Parallel()
+	for how, applied := range map[string]bool{"applied": true, "refused": false} {
+		t.Run(how, func(t *testing.T) {
+			f := newFaulty(t, 3*time.Second)
+			held := hold(t, f, "orders")
+			next := goLock(t.Context(), f, "orders")
+			awaitLine(t, f.Session, 1)
+			full := f.faults.set(1, handOver("orders"), func(send func() error, _ context.Context) error {
+				if applied {
+					_ = send()
+				}
+				return rpctypes.ErrGRPCNoSpace
+			})
+			unlock(t, held)
+			receive(t, full.Taken, "the hand-over")
+			unlock(t, granted(t, next))
+			awaitQueue(t, f.etcd, "orders", 0)
+			eventually(t, limit, "the claim of the hand-over is forgotten", func() bool { return f.Swept() == 0 })
+		})
+	}
+}

@@ -12,7 +12,7 @@
 //
 // An empty environment variable counts as not set. An unknown key in a file is an
 // error, since it is a typing mistake; an unknown variable is not, since Kubernetes
-// sets FENCELOCK_PORT for a service of that name.
+// sets FENCELOCK_PORT for a service of that name: [UnknownVariables] can warn of it.
 //
 // FENCELOCK_LOCK, FENCELOCK_TOKEN and FENCELOCK_SEQUENCER are what "fencelock
 // lock" tells its command. No setting has these names.

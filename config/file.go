@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/viper"
-	"go.yaml.in/yaml/v3"
 )
 
 // maxFile bounds what is read of a configuration file, in bytes. Every setting
@@ -42,11 +41,14 @@ func readFile(path string) (source, error) {
 		return s, fmt.Errorf("read configuration %s: %w", path, err)
 	}
 	s.SetConfigType("yaml")
-	if err := s.ReadConfig(bytes.NewReader(text)); err != nil {
-		return s, fmt.Errorf("read configuration %s: %w", path, err)
+	if err = s.ReadConfig(bytes.NewReader(text)); err == nil {
+		err = oneDocument(text)
 	}
-	s.lines = linesOf(text)
-	return s, nil
+	if err != nil {
+		return s, s.located(err, text)
+	}
+	s.lines, err = s.linesOf(text)
+	return s, err
 }
 
 // readText refuses what would be read in part, or not as it is meant.
@@ -65,19 +67,5 @@ func readText(path string) ([]byte, error) {
 	case !utf8.Valid(text):
 		return nil, errors.New("it is not UTF-8 text: save it as such")
 	}
-	return text, oneDocument(text)
-}
-
-// oneDocument refuses a second YAML document, which would be ignored. What is no
-// YAML at all is left for the reader to report.
-func oneDocument(text []byte) error {
-	documents := yaml.NewDecoder(bytes.NewReader(text))
-	var first, second any
-	if documents.Decode(&first) != nil {
-		return nil
-	}
-	if err := documents.Decode(&second); !errors.Is(err, io.EOF) {
-		return errors.New("it holds more than one YAML document: everything after the second '---' would be ignored")
-	}
-	return nil
+	return text, nil
 }

@@ -89,8 +89,8 @@ func TestBadTypesInFile(t *testing.T) {
 		"server:\n  quota: 1.5\n":                  "want a size",
 		"server:\n  client-cert-auth: \"maybe\"\n": "want true or false",
 		"client: 5\n":                              "unknown key client",
-		"- a\n- b\n":                               "read configuration",
-		"client:\n\tttl: 5s\n":                     "read configuration",
+		"- a\n- b\n":                               ":1: want sections and settings",
+		"client:\n\tttl: 5s\n":                     ":2: found character",
 	} {
 		path := file(t, content)
 		if want == "" {

@@ -1,29 +1,42 @@
 package config
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
 
 // linesOf finds the line on which each key of a YAML file stands, by the key's full
-// name in small letters, as viper knows it. A text that is no YAML has none.
-func linesOf(text []byte) map[string]int {
+// name in small letters, as viper knows it. Its error names the keys that stand
+// there twice: of "ttl" and "TTL" viper would take either.
+func (s source) linesOf(text []byte) (map[string]int, error) {
 	lines := map[string]int{}
 	var document yaml.Node
-	if yaml.Unmarshal(text, &document) == nil && len(document.Content) > 0 {
-		addLines(lines, "", document.Content[0])
+	if err := yaml.Unmarshal(text, &document); err != nil {
+		return nil, s.located(err, text)
 	}
-	return lines
+	if len(document.Content) == 0 {
+		return lines, nil
+	}
+	return lines, errors.Join(s.addLines(lines, "", document.Content[0])...)
 }
 
-func addLines(lines map[string]int, section string, node *yaml.Node) {
+func (s source) addLines(lines map[string]int, section string, node *yaml.Node) []error {
 	if node.Kind != yaml.MappingNode {
-		return
+		return nil
 	}
+	var errs []error
 	for i := 0; i+1 < len(node.Content); i += 2 { // keys and values take turns
-		key := section + strings.ToLower(node.Content[i].Value)
-		lines[key] = node.Content[i].Line
-		addLines(lines, key+".", node.Content[i+1])
+		name, line := node.Content[i].Value, node.Content[i].Line
+		key := section + strings.ToLower(name)
+		if first, ok := lines[key]; ok {
+			errs = append(errs, fmt.Errorf("%s:%d: key %s already defined at line %d", s.path, line, key, first))
+		} else {
+			lines[key] = line
+		}
+		errs = append(errs, s.addLines(lines, key+".", node.Content[i+1])...)
 	}
+	return errs
 }

@@ -38,6 +38,7 @@ set. Passwords are not shown.`,
 			if err != nil {
 				return err
 			}
+			a.warnOfVariables()
 			return a.print(cfg.Output, settingsOf(cfg))
 		}),
 	}

@@ -66,9 +66,28 @@ func TestConfigValidate(t *testing.T) {
 		t.Errorf("%+v, %v; exit code %d, standard error %q; want two errors and 1", got, err, r.code, r.stderr)
 	}
 	c.run("config", "validate", good+".none").want(t, codeFailure, "no such file")
-	c.run("config", "validate", fileOf(t, "client:\n\tttl: 7s\n")).want(t, codeFailure, "line 2")
+	tab := fileOf(t, "client:\n\tttl: 7s\n")
+	c.run("config", "validate", tab).want(t, codeFailure, "fencelock: "+tab+":2: found character")
+	twice := fileOf(t, "client:\n  ttl: 7s\n  ttl: 8s\n")
+	c.run("config", "validate", twice).want(t, codeFailure, "fencelock: "+twice+`:3: mapping key "ttl" already defined at line 2`)
 	c.run("config", "validate", fileOf(t, "client: {cert: x}\n")).want(t, codeFailure, "--cert and --key go together")
 	c.with("FENCELOCK_CLIENT_KEY=/none", "FENCELOCK_CLIENT_CERT=/none").run("config", "validate", good).want(t, codeFailure, "/none")
 	c.run("config", "validate", "a", "b").want(t, codeUsage, "at most FILE")
 	c.run("config").want(t, codeUsage, "want one of show, validate")
+}
+
+// A variable that is misspelt sets nothing: the two commands that look at settings
+// say so, and do what they do all the same.
+func TestConfigWarnsOfVariables(t *testing.T) {
+	const warning = "fencelock: warning: FENCELOCK_CLIENT_TLL: no such setting; did you mean FENCELOCK_CLIENT_TTL?\n"
+	plain := caller{}.with("FENCELOCK_LOCK=a", "FENCELOCK_TOKEN=1", "FENCELOCK_SEQUENCER=a:1", "FENCELOCK_SEQUENCERS=a:1", "FENCELOCK_NEW_PASSWORD=p", "FENCELOCK_PORT=tcp://10.0.0.1:2379")
+	misspelt := plain.with("FENCELOCK_CLIENT_TLL=9s")
+	for _, args := range [][]string{{"config", "show"}, {"config", "validate"}, {"config", "validate", "-o", "json"}, {"config", "show", "-o", "yaml"}} {
+		want := plain.run(args...).want(t, codeOK)
+		if got := misspelt.run(args...); got.code != codeOK || got.stdout != want.stdout || got.stderr != warning {
+			t.Errorf("%v: exit code %d, standard error %q, standard output %q; want 0, %q, %q", args, got.code, got.stderr, got.stdout, warning, want.stdout)
+		}
+	}
+	bad := fileOf(t, "client:\n  ttl: 1ms\n")
+	misspelt.run("config", "validate", bad).want(t, codeFailure, warning, bad+":2: ")
 }

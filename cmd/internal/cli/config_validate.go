@@ -35,6 +35,7 @@ files that cannot be read. No member is asked. A mistake is exit code 1.`,
 			if interrupted != nil {
 				return fmt.Errorf("read the configuration: %w", interrupted)
 			}
+			a.warnOfVariables()
 			return a.printValidity(a.formatOf(cmd), validityOf(file, err))
 		}),
 	}
