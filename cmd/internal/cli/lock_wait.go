@@ -141,12 +141,12 @@ func (t *waitTeller) aheadAtSemaphore(info client.SemaphoreInfo) string {
 	if owners == "" {
 		return ""
 	}
-	text := ": the permit is held by " + owners
+	text, claimed := ": the permit is held by "+owners, ", claimed "
 	if info.Limit > 1 {
-		text = fmt.Sprintf(": its %d permits are held by %s", info.Limit, owners)
+		text, claimed = fmt.Sprintf(": its %d permits are held by %s", info.Limit, owners), ", the first claimed "
 	}
 	if since := info.Holders[0].Since; !since.IsZero() {
-		text += ", the first claimed " + claimOf(info.Holders[0]).age(time.Now())
+		text += claimed + claimOf(info.Holders[0]).age(time.Now())
 	}
 	return text + t.place(info.Waiters)
 }

@@ -32,7 +32,7 @@ func TestWaitingOfSeveralKinds(t *testing.T) {
 	for args, want := range map[string]string{
 		"x y -- true":         `waiting for locks ["x" "y"] for 1s: "y" is held by tester, token `,
 		"--shared y -- true":  `waiting for shared lock "y" for 1s: held by tester, token `,
-		"--limit 1 s -- true": `waiting for semaphore "s" for 1s: all its permits (1) are taken`,
+		"--limit 1 s -- true": `waiting for semaphore "s" for 1s: the permit is held by `,
 	} {
 		p := start(t, other.endpoint, append([]string{"fencelock", "lock", "-w", "3s"}, strings.Fields(args)...)...)
 		p.ends(124, want)
