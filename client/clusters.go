@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -34,7 +35,7 @@ type clusters struct {
 func (c *clusters) option() grpc.DialOption { return grpc.WithChainUnaryInterceptor(c.intercept) }
 
 func (c *clusters) intercept(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-	if err := invoke(ctx, method, req, reply, cc, opts...); err != nil {
+	if err := invoke(ctx, method, req, reply, cc, opts...); err != nil || !anyMember(method) {
 		return err
 	}
 	answer, ok := reply.(interface{ GetHeader() *pb.ResponseHeader })
@@ -42,6 +43,12 @@ func (c *clusters) intercept(ctx context.Context, method string, req, reply any,
 		return nil
 	}
 	return c.answered(answer.GetHeader().GetClusterId(), time.Now())
+}
+
+// anyMember reports whether a request goes to whichever member the connection picks.
+// Others are for one endpoint, such as that for its status, and say what is there.
+func anyMember(method string) bool {
+	return strings.HasPrefix(method, "/etcdserverpb.KV/") || strings.HasPrefix(method, "/etcdserverpb.Lease/")
 }
 
 // answered refuses an answer of a cluster that another one has replaced.

@@ -82,6 +82,7 @@ func TestLockAllTakesEachNameOnce(t *testing.T) {
 	mustBe(t, "LockAll in its context", err, client.ErrReentrant)
 	unlockAll(t, l)
 	mustBe(t, "second Unlock", l.Unlock(t.Context()), client.ErrNotHeld)
+	receive(t, bound.Done(), "Done of the bound context")
 	mustBe(t, "the bound context", context.Cause(bound), client.ErrNotHeld)
 	for _, name := range l.Names() {
 		awaitQueue(t, etcd, name, 0)

@@ -122,7 +122,7 @@ func quorum(ctx context.Context, c *client.Client, within time.Duration) error {
 	switch {
 	case errors.Is(err, client.ErrUnavailable):
 		return fmt.Errorf("no quorum: %w for %v; are a majority of the members running, and do they reach each other?", client.ErrUnavailable, within)
-	case ctx.Err() != nil:
+	case errors.Is(err, client.ErrTwoClusters), ctx.Err() != nil:
 		return err
 	}
 	return nil
